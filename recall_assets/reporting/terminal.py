@@ -1,0 +1,59 @@
+"""The report for a terminal, at 80 columns and up; plain text where standard output is no terminal."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from recall_assets.gate import Status, Verdict
+from recall_assets.reporting import words
+from recall_assets.reporting.model import LOCALE_NOTE, RECALL_CAVEAT, Report, RetrieverReport
+
+_STATUS_STYLE = {
+    Status.PASSED: "green",
+    Status.FAILED: "bold red",
+    Status.WARNING: "yellow",
+    Status.INACTIVE: "dim",
+    Status.INCONCLUSIVE: "magenta",
+}
+_VERDICT_STYLE = {Verdict.PASS: "bold green", Verdict.FAIL: "bold red"}
+_ON_A_PIPE = 100
+
+
+def print_report(report: Report, *, stored_at: str | None) -> None:
+    """Prints the report on standard output.
+
+    Args:
+        report: What to print.
+        stored_at: Where the stored report lies, or None if none was stored.
+    """
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=max(console.width, _ON_A_PIPE))
+    for retriever in report.retrievers:
+        _print_retriever(console, retriever, report.top_k)
+    console.print(RECALL_CAVEAT)
+    console.print(LOCALE_NOTE)
+    verdict = Text(report.verdict.value, style=_VERDICT_STYLE.get(report.verdict, "bold magenta"))
+    console.print(Text.assemble("Verdict: ", verdict, f" (exit code {report.verdict.exit_code})"))
+    if stored_at is not None:
+        console.print(Text(f"Report: {stored_at}"), soft_wrap=True)
+
+
+def _print_retriever(console: Console, retriever: RetrieverReport, k: int) -> None:
+    table = Table(title=f"Retriever {retriever.name}", title_justify="left", title_style="bold", pad_edge=False)
+    headings = words.headings(k)
+    table.add_column(headings[0], overflow="fold")
+    for heading in headings[1:]:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for score in retriever.slices:
+        table.add_row(*words.slice_row(score))
+    console.print(table)
+    if retriever.not_scored is not None:
+        console.print(Text(f"Not scored: {retriever.not_scored}.", style="bold magenta"))
+    console.print(f"Ledger: {words.ledger_sentence(retriever, k)}")
+    console.print("Checks:")
+    for check in retriever.checks:
+        status = Text(f"{check.status.value:<12}", style=_STATUS_STYLE[check.status])
+        detail = "" if check.status is Status.PASSED or not check.detail else f" - {check.detail}"
+        console.print(Text.assemble("  ", status, " ", check.name, detail))
+    console.print()

@@ -1,0 +1,1 @@
+"""What touches the outside: embedding models, the vector store, files of frames."""

@@ -1,0 +1,159 @@
+"""The Chroma side: one collection per fingerprint, built under another name and then switched to.
+
+What a collection is searched for, and in which order results come, is in `recall_assets.retrieval`.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_assets.config import HttpChroma, Storage
+from recall_assets.records import Chunk
+from recall_assets.resources.embedders import Vectors
+from recall_assets.retrieval.search import Candidate, VectorTable
+
+_ADD_BATCH = 2000  # batches of 1,000 and more ingest three times faster than of 10; the server allows 5,461
+
+
+class StoreUnavailableError(Exception):
+    """The vector store cannot be reached or does not hold what it should."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What is stored under a collection's name."""
+
+    collection: str
+    count: int
+    dimension: int
+    fingerprint: str
+
+
+class VectorStore:
+    """The configured Chroma, opened at first use."""
+
+    def __init__(self, config: Storage) -> None:
+        """Remembers where the store is; nothing is opened yet."""
+        self._config = config
+
+    @cached_property
+    def _client(self) -> Any:
+        import chromadb
+
+        settings = chromadb.config.Settings(anonymized_telemetry=False)
+        try:
+            if isinstance(self._config.chroma, HttpChroma):
+                chroma = self._config.chroma
+                return chromadb.HttpClient(host=chroma.host, port=chroma.port, ssl=chroma.ssl, settings=settings)
+            path = self._config.path / "chroma"
+            path.mkdir(parents=True, exist_ok=True)
+            return chromadb.PersistentClient(path=str(path), settings=settings)
+        except (ValueError, OSError, RuntimeError) as error:
+            raise StoreUnavailableError(f"{self._where}: {error}") from error
+
+    @property
+    def _where(self) -> str:
+        chroma = self._config.chroma
+        if isinstance(chroma, HttpChroma):
+            return f"Chroma at {chroma.host}:{chroma.port} cannot be used"
+        return f"Chroma in {self._config.path / 'chroma'} cannot be used"
+
+    def find(self, name: str) -> Stored | None:
+        """What is stored under a name, or None."""
+        import chromadb
+
+        try:
+            collection = self._client.get_collection(name, embedding_function=None)
+        except chromadb.errors.NotFoundError:
+            return None
+        sample = collection.peek(1)["embeddings"]
+        dimension = len(sample[0]) if len(sample) else 0
+        return Stored(name, collection.count(), dimension, (collection.metadata or {}).get("fingerprint", ""))
+
+    def build(self, name: str, fingerprint: str, chunks: Sequence[Chunk], vectors: Vectors) -> Stored:
+        """Stores vectors under a name; the name exists only once everything is in it."""
+        building = f"{name}.building-{uuid.uuid4().hex[:8]}"
+        collection = self._client.create_collection(
+            building,
+            configuration={"hnsw": {"space": "cosine"}},
+            embedding_function=None,
+            metadata={"fingerprint": fingerprint},
+        )
+        try:
+            for start in range(0, len(chunks), _ADD_BATCH):
+                batch = chunks[start : start + _ADD_BATCH]
+                collection.add(
+                    ids=[chunk.chunk_id for chunk in batch],
+                    embeddings=vectors[start : start + _ADD_BATCH],
+                    documents=[chunk.text for chunk in batch],
+                    metadatas=[{"card_id": chunk.card_id, "locale": chunk.locale} for chunk in batch],
+                )
+            if self.find(name) is not None:
+                self._client.delete_collection(name)  # incomplete or damaged: whoever builds has found it so
+            collection.modify(name=name)
+        except BaseException:
+            self._client.delete_collection(building)
+            raise
+        return Stored(name, len(chunks), vectors.shape[1], fingerprint)
+
+    def chunk_ids(self, name: str) -> list[str]:
+        """The ids in a collection, sorted.
+
+        Raises:
+            StoreUnavailableError: There is no such collection.
+        """
+        return sorted(self._collection(name).get(include=[])["ids"])
+
+    def table(self, name: str) -> VectorTable:
+        """Every vector of a collection with its chunk, parent and locale, sorted by chunk id.
+
+        Raises:
+            StoreUnavailableError: There is no such collection.
+        """
+        found = self._collection(name).get(include=["embeddings", "metadatas"])
+        order = np.argsort(np.array(found["ids"], dtype=object))
+        return VectorTable(
+            chunk_ids=[found["ids"][index] for index in order],
+            card_ids=[found["metadatas"][index]["card_id"] for index in order],
+            locales=[found["metadatas"][index]["locale"] for index in order],
+            vectors=np.asarray(found["embeddings"], dtype=np.float64)[order],
+        )
+
+    def query(self, name: str, vectors: NDArray[Any], depth: int, locale: str | None) -> list[list[Candidate]]:
+        """The approximate nearest chunks of each query vector, as Chroma's index gives them.
+
+        Args:
+            name: The collection.
+            vectors: One row a query.
+            depth: How many chunks to ask for, at most the collection's size.
+            locale: Search only texts of this locale, or None for all.
+
+        Raises:
+            StoreUnavailableError: There is no such collection.
+        """
+        found = self._collection(name).query(
+            query_embeddings=vectors,
+            n_results=depth,
+            where=None if locale is None else {"locale": locale},
+            include=["distances", "metadatas"],
+        )
+        return [
+            [
+                Candidate(chunk_id, metadata["card_id"], 1.0 - float(distance))
+                for chunk_id, metadata, distance in zip(ids, metadatas, distances, strict=True)
+            ]
+            for ids, metadatas, distances in zip(found["ids"], found["metadatas"], found["distances"], strict=True)
+        ]
+
+    def _collection(self, name: str) -> Any:
+        import chromadb
+
+        try:
+            return self._client.get_collection(name, embedding_function=None)
+        except chromadb.errors.NotFoundError as error:
+            raise StoreUnavailableError(f"there is no collection {name}; materialize kb_collection first") from error

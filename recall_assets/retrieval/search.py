@@ -1,0 +1,120 @@
+"""Ranked chunks for a query vector: the order of ties, exact search, and what a search must offer.
+
+The approximate index itself is Chroma's, in `recall_assets.resources.vector_store`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Candidate(NamedTuple):
+    """A chunk that a search proposes, with its parent and its score (higher is better)."""
+
+    chunk_id: str
+    card_id: str
+    score: float
+
+
+class Search(Protocol):
+    """Something that ranks the chunks of a collection for query vectors."""
+
+    def size(self, locale: str | None) -> int:
+        """How many chunks there are to find, in a locale or (None) in all."""
+
+    def nearest(self, vectors: NDArray[Any], depth: int, locale: str | None) -> list[list[Candidate]]:
+        """For each row, the `depth` best chunks (fewer where there are fewer), best first, ties by chunk id."""
+
+
+def in_rank_order(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Score descending, then chunk id ascending: the order of everything this project ranks."""
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.chunk_id))
+
+
+@dataclass
+class VectorTable:
+    """The vectors of a collection, one row a chunk, rows sorted by chunk id."""
+
+    chunk_ids: list[str]
+    card_ids: list[str]
+    locales: list[str]
+    vectors: NDArray[np.float64]
+
+    @cached_property
+    def _unit_rows(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        # Equal vectors are scored once: a matrix product may give equal rows sums that differ in the last bit, and
+        # their tie would then be broken by chance instead of by id.
+        rows, which = np.unique(self.vectors, axis=0, return_inverse=True)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True), which.reshape(-1)
+
+    def similarities(self, vectors: NDArray[Any]) -> NDArray[np.float64]:
+        """Cosine of every query (row) with every chunk (column), in double precision."""
+        queries = np.asarray(vectors, dtype=np.float64)
+        queries = queries / np.linalg.norm(queries, axis=1, keepdims=True)
+        rows, which = self._unit_rows
+        return (queries @ rows.T)[:, which]
+
+    def members(self, locale: str | None) -> NDArray[np.intp]:
+        """The row numbers of a locale's chunks, or (None) of all."""
+        if locale is None:
+            return np.arange(len(self.chunk_ids))
+        return np.flatnonzero(np.array(self.locales, dtype=object) == locale)
+
+
+class ExactSearch:
+    """Brute force over every vector; loses nothing."""
+
+    def __init__(self, table: VectorTable) -> None:
+        """Searches the given vectors."""
+        self.table = table
+
+    def size(self, locale: str | None) -> int:
+        """How many chunks there are to find, in a locale or (None) in all."""
+        return len(self.table.members(locale))
+
+    def nearest(self, vectors: NDArray[Any], depth: int, locale: str | None) -> list[list[Candidate]]:
+        """For each row, the `depth` best chunks, best first, ties by chunk id."""
+        members = self.table.members(locale)
+        scores = self.table.similarities(vectors)[:, members]
+        # Rows stand in chunk id order, so a stable sort breaks ties by id.
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :depth]
+        return [
+            [
+                Candidate(self.table.chunk_ids[members[i]], self.table.card_ids[members[i]], float(row[i]))
+                for i in ranked
+            ]
+            for row, ranked in zip(scores, order, strict=True)
+        ]
+
+
+def card_similarities(table: VectorTable, similarities: NDArray[np.float64], locale: str | None) -> dict[str, float]:
+    """Each card's best similarity over its chunks, for one query's row of similarities."""
+    best: dict[str, float] = {}
+    for index in table.members(locale):
+        card_id, score = table.card_ids[index], float(similarities[index])
+        if score > best.get(card_id, -np.inf):
+            best[card_id] = score
+    return best
+
+
+def differs_from_exact(
+    found: Sequence[str], exact: Sequence[str], similarity: dict[str, float], tolerance: float = 1e-6
+) -> bool:
+    """Whether an index's cards are worse, at any rank, than exact search's.
+
+    Cards whose similarities are equal up to `tolerance` may stand in each other's place: an index that works in single
+    precision orders them by rounding, and that is no loss.
+
+    Args:
+        found: The index's distinct cards in rank order.
+        exact: Exact search's distinct cards in rank order.
+        similarity: Exact similarity of each card.
+        tolerance: Differences up to this are rounding.
+    """
+    if len(found) != len(exact):
+        return True
+    return any(similarity[best] - similarity[card] > tolerance for card, best in zip(found, exact, strict=True))
