@@ -67,36 +67,59 @@ class RuleResult:
 FLOOR_RULES = ("hit_floor", "recall_floor", "ndcg_floor")
 SCORED_RULE = "every_retriever_scored"
 
+# What a failed check means for the whole; one that is not named here shows a failure.
+_MEANING = {
+    "cards_valid": Verdict.INVALID,
+    "cases_valid": Verdict.INVALID,
+    "gold_ids_resolve": Verdict.INVALID,
+    "collection_complete": Verdict.INCONCLUSIVE,
+    "every_case_retrieved": Verdict.INCONCLUSIVE,
+}
 
-def judge(retriever: str, slices: Iterable[SliceScore], floors: Floors) -> list[RuleResult]:
+
+def judge(
+    retriever: str, slices: Iterable[SliceScore], floors: Floors, not_scored: str | None = None
+) -> list[RuleResult]:
     """Judges one retriever by its slices: whether everything was scored, then each floor.
 
     A floor fails if the observed mean is below it, unrounded; equal passes. Without a single scored case an active
     floor is inconclusive. The interval is Wilson's; for recall and nDCG, which vary less than a yes or no with the same
     mean, it is wider than it need be.
+
+    Args:
+        retriever: Its name.
+        slices: Its slices, `overall` among them.
+        floors: The configured minima.
+        not_scored: Why it was not scored, if it was not.
     """
     overall = next(score for score in slices if score.slice == OVERALL)
     thresholds = (floors.hit, floors.recall, floors.ndcg)
     return [
-        _scored(retriever, overall),
+        _scored(retriever, overall, not_scored),
         *(_floor(retriever, overall, index, floor) for index, floor in enumerate(thresholds)),
     ]
 
 
-def verdict_of(statuses: Iterable[Status]) -> Verdict:
-    """The verdict over every rule and check: a shown failure outweighs what could not be evaluated.
+def verdict_of(checks: Iterable[tuple[str, Status]]) -> Verdict:
+    """The verdict over every check, by name and status.
 
-    Warnings and inactive rules change nothing.
+    Wrong input outweighs all, because no figure on it means anything; then a shown failure outweighs what could not be
+    evaluated. Warnings and inactive checks change nothing.
     """
-    seen = set(statuses)
-    if Status.FAILED in seen:
-        return Verdict.FAIL
-    return Verdict.INCONCLUSIVE if Status.INCONCLUSIVE in seen else Verdict.PASS
+    meanings = {
+        Verdict.INCONCLUSIVE if status is Status.INCONCLUSIVE else _MEANING.get(name, Verdict.FAIL)
+        for name, status in checks
+        if status in (Status.FAILED, Status.INCONCLUSIVE)
+    }
+    by_weight = (Verdict.INVALID, Verdict.FAIL, Verdict.INCONCLUSIVE)
+    return next((verdict for verdict in by_weight if verdict in meanings), Verdict.PASS)
 
 
-def _scored(retriever: str, overall: SliceScore) -> RuleResult:
+def _scored(retriever: str, overall: SliceScore, not_scored: str | None) -> RuleResult:
     ledger = overall.ledger
-    if ledger.missing:
+    if not_scored is not None:
+        status, detail = Status.INCONCLUSIVE, not_scored
+    elif ledger.missing:
         status, detail = Status.INCONCLUSIVE, f"{ledger.missing} of {ledger.cases} cases have no result"
     elif not overall.n:
         status, detail = Status.INCONCLUSIVE, "no case has gold, so nothing was measured"

@@ -4,28 +4,42 @@ A run that starts in the middle of the graph does not repeat the checks before i
 files of an earlier sweep behind. So whoever aggregates asks here first.
 """
 
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple
+
 import polars as pl
 
 from recall_assets.config import Retriever
 from recall_assets.fingerprint import digest
-from recall_assets.records import MISSING
-from recall_assets.retrieval.run import run_fingerprint
-from recall_assets.schemas import cases_of
+from recall_assets.records import RETRIEVED, Case, Chunk
+from recall_assets.schemas import cases_of, chunks_of
+from recall_assets.text import without_result
 
 
-def chunks_fingerprint(chunks: pl.DataFrame) -> str:
-    """Digest of a `CHUNKS` frame, whatever the order of its rows."""
-    return digest(sorted(chunks.rows()))
+def chunks_fingerprint(chunks: Iterable[Chunk]) -> str:
+    """Digest of chunks, whatever their order."""
+    return digest(sorted(astuple(chunk) for chunk in chunks))
 
 
-def collection_fingerprint(chunks: pl.DataFrame, embedder: str) -> str:
+def collection_fingerprint(chunks: Iterable[Chunk], embedder: str) -> str:
     """Digest of what a collection holds.
 
     Args:
-        chunks: A `CHUNKS` frame.
+        chunks: What is embedded.
         embedder: Digest of the embedder's options and weights.
     """
     return digest({"chunks": chunks_fingerprint(chunks), "embedder": embedder})
+
+
+def run_fingerprint(retriever: Retriever, collection_fingerprint: str, cases: Sequence[Case], k: int) -> str:
+    """Digest of everything a run depends on: retriever, collection (texts and weights), cases and cutoff.
+
+    Labels are left out: correcting one changes scores, not what was retrieved.
+    """
+    queries = [(case.case_id, case.locale, case.query) for case in cases]
+    return digest(
+        {"retriever": retriever.model_dump(mode="json"), "collection": collection_fingerprint, "k": k, "cases": queries}
+    )
 
 
 def scores_fingerprint(cases: pl.DataFrame, run: pl.DataFrame, k: int) -> str:
@@ -34,16 +48,15 @@ def scores_fingerprint(cases: pl.DataFrame, run: pl.DataFrame, k: int) -> str:
     return digest({"run": run.select("case_id", "status", "card_id").rows(), "labels": sorted(labels), "k": k})
 
 
-def why_not_usable(  # noqa: PLR0913 - the links of the chain
+def why_run_unusable(  # noqa: PLR0913 - the links of the chain
     retriever: Retriever,
     k: int,
     chunks: pl.DataFrame,
     cases: pl.DataFrame,
     collection: pl.DataFrame | None,
     run: pl.DataFrame | None,
-    scores: pl.DataFrame | None,
 ) -> str | None:
-    """Why a retriever's scores must not be reported for these texts and cases, or None if they may be.
+    """Why a retriever's run does not belong to these texts, cases and settings, or None if it does.
 
     Args:
         retriever: Its configuration.
@@ -52,26 +65,33 @@ def why_not_usable(  # noqa: PLR0913 - the links of the chain
         cases: The `CASES` frame.
         collection: The `COLLECTION` frame of its embedder, None if there is none.
         run: Its `RUN` frame, None if there is none.
-        scores: Its `CASE_SCORES` frame, None if there is none.
     """
     if collection is None:
         return f'kb_collection of the embedder "{retriever.embedder}" was never built'
-    if collection["chunks_fingerprint"].item() != chunks_fingerprint(chunks):
+    if collection["chunks_fingerprint"].item() != chunks_fingerprint(chunks_of(chunks)):
         return f'kb_collection of the embedder "{retriever.embedder}" is older than the knowledge base'
     if run is None:
         return "it was never run"
-    if run["fingerprint"][0] != run_fingerprint(retriever, collection["fingerprint"].item(), cases_of(cases), k):
+    expected = run_fingerprint(retriever, collection["fingerprint"].item(), cases_of(cases), k)
+    if run["fingerprint"][0] != expected:
         return "its retrieval_run is older than the knowledge base, the cases or the configuration"
-    missing = run.filter(pl.col("status") == MISSING)
-    if len(missing):
-        return f"{len(missing)} cases have no result: {_some(missing['case_id'].to_list())}"
-    if scores is None:
-        return "its run was never scored"
-    if len(scores) and scores["fingerprint"][0] != scores_fingerprint(cases, run, k):
-        return "its case_scores are older than its run, the labels or top_k"
     return None
 
 
-def _some(ids: list[str], limit: int = 5) -> str:
-    more = f" and {len(ids) - limit} more" if len(ids) > limit else ""
-    return ", ".join(ids[:limit]) + more
+def why_not_scored(cases: pl.DataFrame, run: pl.DataFrame, scores: pl.DataFrame | None, k: int) -> str | None:
+    """Why a usable run has no scores that can be reported, or None if it has.
+
+    Args:
+        cases: The `CASES` frame.
+        run: The retriever's `RUN` frame.
+        scores: Its `CASE_SCORES` frame, None if there is none.
+        k: The cutoff in force.
+    """
+    missing = sorted(set(cases["case_id"]) - set(run.filter(pl.col("status") == RETRIEVED)["case_id"]))
+    if missing:
+        return without_result(missing, cases.height)
+    if scores is None:
+        return "its run was never scored"
+    if scores.height and scores["fingerprint"][0] != scores_fingerprint(cases, run, k):
+        return "its case_scores are older than its run, the labels or top_k"
+    return None

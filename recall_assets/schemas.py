@@ -120,6 +120,7 @@ SLICE_SCORES = pa.DataFrameSchema(
         "missing": _count("Cases without a result"),
         "short_result": _count("Cases with fewer than k cards found, empty ones included"),
         "duplicates_dropped": _count("Repeats dropped on the way to k distinct cards"),
+        "not_scored": pa.Column(_Text, nullable=True, description="Why the retriever was not scored; null if it was"),
     },
     unique=["retriever", "slice"],
     strict=True,
@@ -152,6 +153,11 @@ def build_frame(schema: pa.DataFrameSchema, rows: Iterable[Sequence[object]]) ->
     """
     dtypes = {name: column.dtype.type for name, column in schema.columns.items()}
     return validated(schema, pl.DataFrame(list(rows), schema=dtypes, orient="row"))
+
+
+def empty_frame(schema: pa.DataFrameSchema) -> pl.DataFrame:
+    """A frame of the schema's columns without rows."""
+    return build_frame(schema, [])
 
 
 def validated(schema: pa.DataFrameSchema, frame: pl.DataFrame) -> pl.DataFrame:

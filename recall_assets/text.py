@@ -1,11 +1,11 @@
-"""Identity of ids and locales: the one place that decides when two spellings are the same.
+"""Ids and locales: when two spellings are the same, and how ids are named in sentences.
 
 Reading them out of files, with positions, is in `recall_assets.sources`.
 """
 
 import functools
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 
 def normal_id(value: str) -> str:
@@ -43,3 +43,14 @@ def did_you_mean(word: str, known: Collection[str]) -> str:
     """`; did you mean "x"?` for the nearest known word, or the empty string."""
     hint = nearest(word, known)
     return "" if hint is None else f'; did you mean "{hint}"?'
+
+
+def some(ids: Sequence[str], limit: int = 5) -> str:
+    """The first few ids, and how many more there are."""
+    more = f" and {len(ids) - limit} more" if len(ids) > limit else ""
+    return ", ".join(ids[:limit]) + more
+
+
+def without_result(missing: Sequence[str], cases: int) -> str:
+    """The sentence on cases without a result, of which at least one is given."""
+    return f"{len(missing)} of {cases} cases have no result: {some(missing)}"

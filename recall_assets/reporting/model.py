@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from recall_assets.gate import Status, Verdict
+from recall_assets.gate import RuleResult, Status, Verdict
 from recall_assets.slices import OVERALL, SliceScore
 
 RECALL_CAVEAT = (
@@ -35,6 +35,11 @@ class CheckResult:
     def passed(self) -> bool:
         """Whether the check itself passed: also where it is inactive, not where it warns or could not be evaluated."""
         return self.status in (Status.PASSED, Status.INACTIVE)
+
+
+def check_of_rule(rule: RuleResult) -> CheckResult:
+    """A rule's result as reports list it; every rule of the gate blocks."""
+    return CheckResult(rule.rule, rule.status, blocking=True, detail=rule.detail)
 
 
 @dataclass(frozen=True)

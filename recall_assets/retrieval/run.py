@@ -11,10 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recall_assets.config import DenseRetriever, Retriever
-from recall_assets.fingerprint import digest
 from recall_assets.metrics import top_k
 from recall_assets.progress import Progress
+from recall_assets.provenance import run_fingerprint
 from recall_assets.records import RETRIEVED, Case
+from recall_assets.resources.embedding import Embedding
 from recall_assets.resources.vector_store import VectorStore
 from recall_assets.retrieval.expansion import QUERY_BATCH, nearest_cards
 from recall_assets.retrieval.search import (
@@ -45,25 +46,13 @@ class IndexSearch:
         return self.store.query(self.collection, vectors, depth, locale)
 
 
-def run_fingerprint(retriever: Retriever, collection_fingerprint: str, cases: Sequence[Case], k: int) -> str:
-    """Digest of everything a run depends on: retriever, collection (texts and weights), cases and cutoff.
-
-    Labels are left out: correcting one changes scores, not what was retrieved.
-    """
-    queries = [(case.case_id, case.locale, case.query) for case in cases]
-    return digest(
-        {"retriever": retriever.model_dump(mode="json"), "collection": collection_fingerprint, "k": k, "cases": queries}
-    )
-
-
 def run_vector_retriever(  # noqa: PLR0913 - each is an input of its own; a bundle would only be unpacked here
     retriever: Retriever,
     cases: Sequence[Case],
-    query_vectors: NDArray[Any],
+    collection: pl.DataFrame,
+    embedding: Embedding,
     store: VectorStore,
-    collection: str,
     k: int,
-    fingerprint: str,
     progress: Progress,
 ) -> pl.DataFrame:
     """Runs a dense or exact retriever over every case.
@@ -71,21 +60,27 @@ def run_vector_retriever(  # noqa: PLR0913 - each is an input of its own; a bund
     Args:
         retriever: Its configuration.
         cases: Every case, with and without gold.
-        query_vectors: One row a case.
+        collection: The one-row `COLLECTION` frame of its embedder.
+        embedding: Where its embedder comes from.
         store: The vector store.
-        collection: Name of a complete collection in it.
         k: Distinct cards wanted per case.
-        fingerprint: From `run_fingerprint`.
-        progress: Told how many cases are done.
+        progress: Told how many queries are embedded and retrieved.
 
     Returns:
         A `RUN` frame, one row a case, in case order.
+
+    Raises:
+        ModelUnavailableError: The embedder cannot be loaded.
+        StoreUnavailableError: The store cannot be used.
     """
-    table = store.table(collection)
+    stored = collection.row(0, named=True)
+    query_vectors = embedding.model(retriever.embedder).queries([case.query for case in cases], progress)
+    fingerprint = run_fingerprint(retriever, stored["fingerprint"], cases, k)
+    table = store.table(stored["collection"])
     locales = [case.locale if retriever.locale_filter else None for case in cases]
     exact = ExactSearch(table)
     approximate = isinstance(retriever, DenseRetriever)
-    search: Search = IndexSearch(store, collection, table) if approximate else exact
+    search: Search = IndexSearch(store, stored["collection"], table) if approximate else exact
     with progress.track("retrieving", len(cases)) as advance:
         results = nearest_cards(search, query_vectors, locales, k, advance)
     found = [top_k((candidate.card_id for candidate in result), k) for result in results]

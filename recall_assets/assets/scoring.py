@@ -1,0 +1,55 @@
+"""Scores per case, and their aggregates per slice."""
+
+from collections.abc import Mapping
+
+import dagster as dg
+import polars as pl
+
+from recall_assets.assets.metadata import column_schema, frame_output, slice_metadata
+from recall_assets.assets.partitions import Partitions
+from recall_assets.config import Settings
+from recall_assets.resources.frames import ALL_PARTITIONS
+from recall_assets.schemas import CASE_SCORES, SLICE_SCORES
+from recall_assets.score_frames import case_score_frame, slice_frame, slices_by_retriever
+
+GROUP = "scoring"
+
+
+def case_scores(partitions: Partitions) -> dg.AssetsDefinition:
+    """The asset `case_scores` for a configuration's retrievers."""
+
+    @dg.asset(
+        name="case_scores",
+        group_name=GROUP,
+        kinds={"polars"},
+        code_version="1",
+        partitions_def=partitions.retrievers,
+        metadata=column_schema(CASE_SCORES),
+    )
+    def asset(
+        case_set: pl.DataFrame, retrieval_run: pl.DataFrame, settings: dg.ResourceParam[Settings]
+    ) -> dg.Output[pl.DataFrame]:
+        """The triad for every gold-bearing case of one retriever; a case without gold has no row."""
+        return frame_output(case_score_frame(case_set, retrieval_run, settings.top_k))
+
+    return asset
+
+
+@dg.asset(
+    group_name=GROUP,
+    kinds={"polars"},
+    code_version="1",
+    ins={name: dg.AssetIn(metadata=ALL_PARTITIONS) for name in ("kb_collection", "retrieval_run", "case_scores")},
+    metadata=column_schema(SLICE_SCORES),
+)
+def slice_scores(  # noqa: PLR0913 - every link of the chain is checked here
+    kb_chunks: pl.DataFrame,
+    case_set: pl.DataFrame,
+    kb_collection: Mapping[str, pl.DataFrame],
+    retrieval_run: Mapping[str, pl.DataFrame],
+    case_scores: Mapping[str, pl.DataFrame],
+    settings: dg.ResourceParam[Settings],
+) -> dg.Output[pl.DataFrame]:
+    """Means, intervals, n and ledger per retriever and slice; results that do not belong together are not scored."""
+    frame = slice_frame(settings, kb_chunks, case_set, kb_collection, retrieval_run, case_scores)
+    return frame_output(frame, **slice_metadata(slices_by_retriever(frame), settings.top_k))

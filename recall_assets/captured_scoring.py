@@ -1,0 +1,42 @@
+"""Scoring captured artefacts: a case set and a run from files, no store, no model and no Dagster."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from recall_assets.config import Floors
+from recall_assets.gate import Status, judge, verdict_of
+from recall_assets.outcomes import score_run
+from recall_assets.records import Case
+from recall_assets.reporting.model import CheckResult, Report, RetrieverReport, check_of_rule
+from recall_assets.slices import slice_scores
+from recall_assets.sources.captured import Run
+from recall_assets.text import without_result
+
+RETRIEVER = "captured"
+
+
+def score_captured(cases: Sequence[Case], run: Run, k: int, floors: Floors, *, labels_resolved: bool) -> Report:
+    """The report on a captured run, under the one retriever `captured`.
+
+    Args:
+        cases: The case set.
+        run: Case id to ranked result; an absent case is missing, which makes the verdict inconclusive.
+        k: The cutoff, at least 1.
+        floors: The configured minima.
+        labels_resolved: Whether the labels were checked against a knowledge base; if not, that check is not listed.
+    """
+    slices = slice_scores(Counter(score_run(cases, run, k).values()), k)
+    missing = [case.case_id for case in cases if case.case_id not in run]
+    checks = [
+        CheckResult("cases_valid", Status.PASSED, blocking=True),
+        *([CheckResult("gold_ids_resolve", Status.PASSED, blocking=True)] if labels_resolved else []),
+        CheckResult(
+            "every_case_retrieved",
+            Status.FAILED if missing else Status.PASSED,
+            blocking=True,
+            detail=without_result(missing, len(cases)) if missing else "",
+        ),
+        *(check_of_rule(rule) for rule in judge(RETRIEVER, slices, floors)),
+    ]
+    verdict = verdict_of((check.name, check.status) for check in checks)
+    return Report(verdict, k, [RetrieverReport(RETRIEVER, slices, checks)])

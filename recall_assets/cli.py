@@ -1,0 +1,230 @@
+"""The command line `recall`: options, exit codes, and what goes to which stream.
+
+Results go to standard output, everything else to standard error. What a command does is elsewhere, and is imported when
+the command runs: `--help`, `validate` and `score` must not pay for Dagster, Chroma or torch.
+"""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from recall_assets.config import DEFAULT_CONFIG, Settings, load_settings
+from recall_assets.gate import Verdict
+from recall_assets.inputs import Inputs, read_inputs
+from recall_assets.problems import InvalidInputError
+from recall_assets.scorer import CONFIG_VARIABLE, configured_top_k
+
+INTERRUPTED = 130
+
+_PATH = click.Path(path_type=Path)
+Command = Callable[..., Any]
+
+
+def _option_config(command: Command) -> Command:
+    return click.option(
+        "--config", type=_PATH, envvar=CONFIG_VARIABLE, default=DEFAULT_CONFIG, show_default=True,
+        help="Configuration file.",
+    )(command)  # fmt: skip
+
+
+def _options_inputs(command: Command) -> Command:
+    command = click.option("--cases", type=_PATH, help="Case set: a YAML or JSONL file, or a folder.")(command)
+    return click.option("--kb", type=_PATH, help="Knowledge base: a folder or a JSONL file.")(command)
+
+
+def _option_k(command: Command) -> Command:
+    return click.option("--k", type=click.IntRange(min=1), help="Cutoff; overrides top_k.")(command)
+
+
+def _option_json(command: Command) -> Command:
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.version_option(package_name="recall-assets")
+def cli() -> None:
+    """Measure whether retrieval found the right card.
+
+    Exit codes: 0 pass, 1 fail, 2 wrong input, 3 inconclusive.
+    """
+
+
+@cli.command()
+@_option_config
+@_options_inputs
+@click.option("--storage", type=_PATH, help="Folder for all state; overrides storage.path.")
+@click.option("--retriever", "retrievers", multiple=True, metavar="NAME", help="Only this retriever; repeatable.")
+@_option_k
+@_option_json
+def sweep(  # noqa: PLR0913 - one parameter an option
+    config: Path,
+    kb: Path | None,
+    cases: Path | None,
+    storage: Path | None,
+    retrievers: tuple[str, ...],
+    k: int | None,
+    as_json: bool,
+) -> None:
+    """Ingest, retrieve, score and check every retriever."""
+    settings = _overridden(load_settings(config), kb, cases, storage, k)
+    if retrievers:
+        settings = settings.with_retrievers(retrievers)
+    read_inputs(settings.kb, settings.cases)
+    from recall_assets.progress import Progress
+    from recall_assets.sweep import check_models, run_sweep
+
+    check_models(settings, config)
+    result = run_sweep(settings, Progress())
+    for error in result.errors:
+        click.echo(error, err=True)
+    _finish(result.report, as_json=as_json, stored_at=result.stored_at)
+
+
+@cli.command()
+@_option_config
+@_options_inputs
+@_option_json
+def validate(config: Path, kb: Path | None, cases: Path | None, as_json: bool) -> None:
+    """Read configuration, cards and cases, and report every problem."""
+    settings = _overridden(load_settings(config), kb, cases)
+    inputs = read_inputs(settings.kb, settings.cases)
+    summary = _summary(inputs)
+    if as_json:
+        _print_json({"verdict": Verdict.PASS.value, "exit_code": 0, **summary})
+    else:
+        click.echo("valid: " + ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in summary.items()))
+
+
+@cli.command()
+@click.option("--cases", type=_PATH, required=True, help="Case set: a YAML or JSONL file, or a folder.")
+@click.option("--run", type=_PATH, required=True, help="Captured run: JSONL with case_id and retrieved.")
+@click.option("--kb", type=_PATH, help="Knowledge base, to resolve the labels against.")
+@_option_k
+@_option_json
+def score(cases: Path, run: Path, kb: Path | None, k: int | None, as_json: bool) -> None:
+    """Score a captured run: no store and no model is loaded.
+
+    The cutoff is --k, or top_k of recall.yaml where there is one.
+    """
+    from recall_assets.captured_scoring import score_captured
+    from recall_assets.config import Floors
+    from recall_assets.sources.captured import read_captured_run
+
+    cutoff = configured_top_k() if k is None else k
+    captured, problems = read_captured_run(run)
+    try:
+        inputs = read_inputs(kb, cases)
+    except InvalidInputError as error:
+        raise InvalidInputError([*error.problems, *problems]) from None
+    if problems:
+        raise InvalidInputError(problems)
+    unknown = sorted(set(captured) - {case.case_id for case in inputs.cases})
+    if unknown:
+        from recall_assets.text import some
+
+        what = f"{len(unknown)} results are for cases that the case set does not have, not scored: {some(unknown)}"
+        click.echo(f"note: {run}: {what}", err=True)
+    report = score_captured(inputs.cases, captured, cutoff, Floors(), labels_resolved=kb is not None)
+    _finish(report, as_json=as_json, stored_at=None)
+
+
+@cli.command()
+@_option_config
+@click.option("--port", type=click.IntRange(1, 65535), default=3000, show_default=True, help="Port on loopback.")
+def ui(config: Path, port: int) -> None:
+    """Start the Dagster UI on loopback, with the history of earlier sweeps."""
+    import subprocess  # noqa: S404 - starts this project's own UI
+
+    from recall_assets.home import dagster_home
+
+    settings = load_settings(config)
+    home = dagster_home(settings.storage.path)
+    environment = {
+        **os.environ,
+        "DAGSTER_HOME": str(home),
+        "DAGSTER_DISABLE_TELEMETRY": "yes",
+        CONFIG_VARIABLE: str(config.resolve()),
+    }
+    command = [sys.executable, "-m", "dagster", "dev", "-m", "recall_assets.definitions"]
+    command += ["--host", "127.0.0.1", "--port", str(port)]
+    click.echo(f"Dagster UI: http://127.0.0.1:{port}", err=True)
+    # In its home, so that Dagster does not find a second dagster.yaml in the folder it starts in.
+    sys.exit(subprocess.run(command, env=environment, cwd=home, check=False).returncode)  # noqa: S603 - fixed words
+
+
+def main() -> None:
+    """Runs the command line; every way out has an exit code that says what it means."""
+    sys.exit(_run(sys.argv[1:]))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        cli.main(arguments, standalone_mode=False)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show()
+        return Verdict.INVALID.exit_code
+    except InvalidInputError as error:
+        if "--json" in arguments:
+            from recall_assets.reporting.json_form import invalid_json
+
+            _print_json(invalid_json(error))
+        click.echo(str(error), err=True)
+        return Verdict.INVALID.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - reported in full; 1 would tell a build that retrieval got worse
+        _explain(error)
+        return Verdict.INCONCLUSIVE.exit_code
+    return 0
+
+
+def _explain(error: Exception) -> None:
+    if type(error).__name__ in ("SweepFailedError", "StoreUnavailableError") or isinstance(error, OSError):
+        click.echo(f"inconclusive: {error}", err=True)
+    else:
+        traceback.print_exception(error)
+
+
+def _overridden(
+    settings: Settings, kb: Path | None, cases: Path | None, storage: Path | None = None, k: int | None = None
+) -> Settings:
+    given = {"kb": kb, "cases": cases, "top_k": k}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if storage is not None:
+        changes["storage"] = settings.storage.model_copy(update={"path": storage})
+    return settings.model_copy(update=changes)
+
+
+def _summary(inputs: Inputs) -> dict[str, int]:
+    cards = inputs.cards or []
+    return {
+        "cards": len({card.card_id for card in cards}),
+        "card_texts": len(cards),
+        "locales": len({card.locale for card in cards}),
+        "cases": len(inputs.cases),
+        "gold_bearing_cases": sum(case.gold_bearing for case in inputs.cases),
+    }
+
+
+def _finish(report: Any, *, as_json: bool, stored_at: Path | None) -> None:
+    if as_json:
+        from recall_assets.reporting.json_form import report_json
+
+        _print_json(report_json(report))
+    else:
+        from recall_assets.reporting.terminal import print_report
+
+        print_report(report, stored_at=None if stored_at is None else str(stored_at))
+    raise click.exceptions.Exit(report.verdict.exit_code)
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))

@@ -1,0 +1,20 @@
+"""The persistent Dagster instance under the storage folder: where it is and how it is configured. Imports no Dagster."""
+
+from pathlib import Path
+
+# In-process runs leave nothing to a queue; telemetry is off everywhere.
+_INSTANCE = """\
+# Written by recall; edits are kept.
+telemetry:
+  enabled: false
+"""
+
+
+def dagster_home(storage: Path) -> Path:
+    """The absolute DAGSTER_HOME of a storage folder, made if it is not there."""
+    home = (storage / "dagster").resolve()
+    home.mkdir(parents=True, exist_ok=True)
+    config = home / "dagster.yaml"
+    if not config.exists():
+        config.write_text(_INSTANCE, encoding="utf-8")
+    return home

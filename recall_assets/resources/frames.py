@@ -1,0 +1,43 @@
+"""Storing frames between assets: Parquet files, one a partition, that appear whole or not at all."""
+
+import os
+import uuid
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+ALL_PARTITIONS = {"every_partition": True, "allow_missing_partitions": True}
+"""Input metadata: load a dict of partition key to frame, without the partitions that do not exist."""
+
+
+class ParquetIOManager(dg.UPathIOManager):
+    """Frames as Parquet, the partition in the path; a missing file is an error unless the input allows it."""
+
+    extension = ".parquet"
+
+    def dump_to_path(self, context: dg.OutputContext, obj: pl.DataFrame, path: Any) -> None:  # noqa: ARG002
+        """Writes beside the target, then renames onto it."""
+        beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+        try:
+            obj.write_parquet(beside)
+            os.replace(beside, path)  # noqa: PTH105 - universal paths' own rename is not atomic over an existing file
+        finally:
+            beside.unlink(missing_ok=True)
+
+    def load_from_path(self, context: dg.InputContext, path: Any) -> pl.DataFrame:
+        """Reads one frame.
+
+        Raises:
+            FileNotFoundError: There is none; names the asset to materialize.
+        """
+        if not path.exists():
+            raise FileNotFoundError(f"{path} does not exist: materialize {context.asset_key.to_user_string()} first")
+        return pl.read_parquet(path)
+
+    def load_partitions(self, context: dg.InputContext) -> Any:
+        """One frame, or with `ALL_PARTITIONS` always a dict, also where there is only one partition."""
+        loaded = super().load_partitions(context)
+        if not (context.definition_metadata or {}).get("every_partition") or isinstance(loaded, dict):
+            return loaded
+        return {} if loaded is None else {context.asset_partition_keys[0]: loaded}

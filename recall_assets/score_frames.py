@@ -1,0 +1,96 @@
+"""The frames of scores: `CASE_SCORES` of one run, `SLICE_SCORES` over every retriever, and slices read back from it.
+
+The maths is in `recall_assets.batch_scoring`, the fold in `recall_assets.slices`; whether stored frames belong together
+is decided in `recall_assets.provenance`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, fields
+
+import polars as pl
+
+from recall_assets.batch_scoring import count_outcomes, first_distinct_cards, score_cases
+from recall_assets.config import Settings
+from recall_assets.intervals import Interval
+from recall_assets.metrics import METRICS, Triad
+from recall_assets.provenance import scores_fingerprint, why_not_scored, why_run_unusable
+from recall_assets.schemas import CASE_SCORES, RUN, SLICE_SCORES, build_frame, empty_frame, validated
+from recall_assets.slices import Ledger, SliceScore, slice_scores
+
+Frames = Mapping[str, pl.DataFrame]
+
+
+def case_score_frame(cases: pl.DataFrame, run: pl.DataFrame, k: int) -> pl.DataFrame:
+    """The `CASE_SCORES` frame of one run: the triad of every gold-bearing case that has a result.
+
+    Args:
+        cases: The `CASES` frame.
+        run: The `RUN` frame.
+        k: The cutoff, at least 1.
+    """
+    scores = score_cases(cases, first_distinct_cards(run.lazy(), k), k)
+    return validated(CASE_SCORES, scores.with_columns(fingerprint=pl.lit(scores_fingerprint(cases, run, k))))
+
+
+def slice_frame(  # noqa: PLR0913 - one frame or set of frames per asset
+    settings: Settings, chunks: pl.DataFrame, cases: pl.DataFrame, collections: Frames, runs: Frames, scores: Frames
+) -> pl.DataFrame:
+    """The `SLICE_SCORES` frame over every configured retriever, in the order of the configuration.
+
+    A retriever whose stored results do not belong to these chunks, cases and settings is shown with every case missing
+    and the reason in `not_scored`, never with the figures of another sweep.
+
+    Args:
+        settings: The configuration in force.
+        chunks: The `CHUNKS` frame.
+        cases: The `CASES` frame.
+        collections: `COLLECTION` frame by embedder, where there is one.
+        runs: `RUN` frame by retriever, where there is one.
+        scores: `CASE_SCORES` frame by retriever, where there is one.
+    """
+
+    def rows() -> Iterator[tuple[object, ...]]:
+        k = settings.top_k
+        for name, retriever in settings.retrievers.items():
+            run = runs.get(name)
+            reason = why_run_unusable(retriever, k, chunks, cases, collections.get(retriever.embedder), run)
+            if reason is not None or run is None:
+                run = empty_frame(RUN)
+            scored = scores.get(name)
+            reason = reason or why_not_scored(cases, run, scored, k)
+            if reason is not None or scored is None:
+                scored = empty_frame(CASE_SCORES)
+            outcomes = count_outcomes(cases, first_distinct_cards(run.lazy(), k), scored)
+            for score in slice_scores(outcomes, k):
+                yield _row(name, score, reason)
+
+    return build_frame(SLICE_SCORES, rows())
+
+
+def slices_by_retriever(frame: pl.DataFrame) -> dict[str, list[SliceScore]]:
+    """The slices of each retriever in a `SLICE_SCORES` frame, in its order."""
+    slices: dict[str, list[SliceScore]] = {}
+    for row in frame.iter_rows(named=True):
+        slices.setdefault(row["retriever"], []).append(_slice_score(row))
+    return slices
+
+
+def reasons_not_scored(frame: pl.DataFrame) -> dict[str, str]:
+    """Why a retriever in a `SLICE_SCORES` frame was not scored, for those that were not."""
+    unscored = frame.filter(pl.col("not_scored").is_not_null())
+    return dict(unscored.select("retriever", "not_scored").unique(maintain_order=True).iter_rows())
+
+
+def _row(retriever: str, score: SliceScore, reason: str | None) -> tuple[object, ...]:
+    means = score.means or (None, None, None)
+    interval = score.hit_interval or (None, None)
+    return (retriever, score.slice, score.n, *means, *interval, *astuple(score.ledger), reason)
+
+
+def _slice_score(row: Mapping[str, object]) -> SliceScore:
+    values = dict(row)
+    n = values["n"]
+    ledger = Ledger(**{field.name: values[field.name] for field in fields(Ledger)})  # type: ignore[arg-type]
+    means = Triad(*(values[metric] for metric in METRICS)) if n else None  # type: ignore[arg-type]
+    interval = Interval(values["hit_low"], values["hit_high"]) if n else None  # type: ignore[arg-type]
+    return SliceScore(str(values["slice"]), int(n), means, interval, ledger)  # type: ignore[call-overload]
