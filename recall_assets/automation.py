@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import dagster as dg
+from dagster._core.storage.tags import PARTITION_NAME_TAG
 
 from recall_assets.assets.partitions import Partitions
 from recall_assets.config import Settings
@@ -69,7 +70,7 @@ def nightly(settings: Settings) -> dg.ScheduleDefinition:
         cron_schedule=settings.schedule.cron,
         execution_timezone=settings.schedule.timezone,
         default_status=dg.DefaultScheduleStatus.STOPPED,
-        description="Reads cards and cases once; the sensor sweep_stages then starts one run per embedder and retriever.",
+        description="Reads cards and cases once; the sensor sweep_stages then starts a run per embedder and retriever.",
     )
     def schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
         sweep = context.scheduled_execution_time.strftime("%Y%m%dT%H%M%S")
@@ -120,7 +121,7 @@ def next_runs(order: Sequence[Stage], runs: Sequence[dg.DagsterRun]) -> list[tup
         order: The stages of a sweep.
         runs: The runs so far of one sweep, in any order.
     """
-    latest = {(run.job_name, run.partition_key if run.has_partition_key else None): run for run in reversed(runs)}
+    latest = {(run.job_name, run.tags.get(PARTITION_NAME_TAG)): run for run in reversed(runs)}
     for position, stage in enumerate(order):
         done = [latest.get((stage.job, partition)) for partition in stage.runs]
         to_start = [(stage, partition) for partition, run in zip(stage.runs, done, strict=True) if run is None]

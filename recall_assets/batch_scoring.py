@@ -111,15 +111,18 @@ def count_outcomes(cases: pl.DataFrame, tops: pl.DataFrame, scores: pl.DataFrame
         .sort(keys)
         .collect()
     )
-    return {
-        Outcome(*about, repeats or 0, None if metrics[0] is None else Triad(*metrics)): count
-        for *about, repeats, count, metrics in (
-            (*row[:4], row[4], row[-1], row[5:8]) for row in counted.iter_rows()
-        )
-    }
+    outcomes = {}
+    for locale, case_type, gold_bearing, found, repeats, *scored, count in counted.iter_rows():
+        triad = None if scored[0] is None else Triad(*scored)
+        outcomes[Outcome(locale, case_type, gold_bearing, found, repeats or 0, triad)] = count
+    return outcomes
 
 
 def _ranks(ranked: pl.LazyFrame, labelled: pl.LazyFrame, label: str) -> pl.LazyFrame:
     """`case_id` and, under the label's name, the ranks of its cards; no row where none is found."""
     cards = labelled.select("case_id", card_id=label).explode("card_id")
-    return ranked.join(cards, on=["case_id", "card_id"], how="semi").group_by("case_id").agg(pl.col("rank").sort().alias(label))
+    return (
+        ranked.join(cards, on=["case_id", "card_id"], how="semi")
+        .group_by("case_id")
+        .agg(pl.col("rank").sort().alias(label))
+    )

@@ -62,7 +62,7 @@ def cli() -> None:
 @click.option("--retriever", "retrievers", multiple=True, metavar="NAME", help="Only this retriever; repeatable.")
 @_option_k
 @_option_json
-def sweep(  # noqa: PLR0913 - one parameter an option
+def sweep(
     config: Path,
     kb: Path | None,
     cases: Path | None,
@@ -139,7 +139,7 @@ def score(cases: Path, run: Path, kb: Path | None, k: int | None, as_json: bool)
 @click.option("--port", type=click.IntRange(1, 65535), default=3000, show_default=True, help="Port on loopback.")
 def ui(config: Path, port: int) -> None:
     """Start the Dagster UI on loopback, with the history of earlier sweeps."""
-    import subprocess  # noqa: S404 - starts this project's own UI
+    import subprocess
 
     from recall_assets.home import dagster_home
 

@@ -303,26 +303,21 @@ def _at(file: str, document: Document, path: tuple[int | str, ...], what: str) -
 def _in_words(detail: Mapping[str, Any]) -> str:
     context = detail.get("ctx", {})
     given = json.dumps(detail.get("input"), default=str, ensure_ascii=False)
-    match detail["type"]:
-        case "extra_forbidden":
-            return "unknown setting" + did_you_mean(str(detail["loc"][-1]), _setting_names())
-        case "missing":
-            return "missing; this setting has no default"
-        case "union_tag_invalid":
-            return f'unknown kind "{context["tag"]}"; write one of {context["expected_tags"]}'
-        case "union_tag_not_found":
-            return "missing kind; say `kind: ...`"
-        case "string_pattern_mismatch":
-            return f'{given} is no usable name; write up to 63 letters, digits, "_", "." or "-"'
-        case "int_type" | "int_from_float":
-            return f"{given} is not a whole number"
-        case "model_type" | "model_attributes_type" | "dict_type":
-            return f"expected settings such as `key: value`, not {given}"
-        case "value_error":
-            return str(context["error"])
-        case _:
-            message = str(detail["msg"])
-            return f"{message[0].lower()}{message[1:]}, not {given}"
+    name = str(detail["loc"][-1])
+    words = {
+        "extra_forbidden": "unknown setting" + did_you_mean(name, _setting_names()),
+        "missing": "missing; this setting has no default",
+        "union_tag_invalid": f'unknown kind "{context.get("tag")}"; write one of {context.get("expected_tags")}',
+        "union_tag_not_found": "missing kind; say `kind: ...`",
+        "string_pattern_mismatch": f'{given} is no usable name; write up to 63 letters, digits, "_", "." or "-"',
+        "value_error": str(context.get("error")),
+        **dict.fromkeys(("int_type", "int_from_float"), f"{given} is not a whole number"),
+        **dict.fromkeys(
+            ("model_type", "model_attributes_type", "dict_type"), f"expected settings such as `key: value`, not {given}"
+        ),
+    }
+    message = str(detail["msg"])
+    return words.get(detail["type"], f"{message[0].lower()}{message[1:]}, not {given}")
 
 
 def _setting_names() -> set[str]:

@@ -33,4 +33,7 @@ def coverage_table(cases: pl.DataFrame) -> str:
         )
         .sort("locale", "case_type")
     )
-    return table(("locale", "case type", "with gold", "without gold"), ([str(cell) for cell in row] for row in counts.iter_rows()))
+    return table(
+        ("locale", "case type", "with gold", "without gold"),
+        ([str(cell) for cell in row] for row in counts.iter_rows()),
+    )

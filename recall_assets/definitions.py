@@ -1,10 +1,11 @@
 """The one place where assets, checks, jobs, schedule, sensor and resources meet.
 
-Dagster loads `defs`, whose configuration is the file that the environment variable RECALL_CONFIG names, or `recall.yaml`
-in the working folder. The command line and tests call `build_defs` with settings of their own.
+Dagster loads `defs`, whose configuration is the file that the environment variable RECALL_CONFIG names, or
+`recall.yaml` in the working folder. The command line and tests call `build_defs` with settings of their own.
 """
 
 import os
+import warnings
 from pathlib import Path
 
 import dagster as dg
@@ -27,6 +28,11 @@ from recall_assets.resources.frames import ParquetIOManager
 from recall_assets.resources.report_store import ReportStore
 from recall_assets.resources.vector_store import VectorStore
 from recall_assets.scorer import CONFIG_VARIABLE
+
+# Features that Dagster calls preview (partitioned checks) and beta (data versions of outputs), chosen knowingly: their
+# warnings are for whoever upgrades Dagster, not for whoever runs a sweep.
+warnings.filterwarnings("ignore", category=dg.PreviewWarning)
+warnings.filterwarnings("ignore", category=dg.BetaWarning)
 
 
 def build_defs(settings: Settings, progress: Progress | None = None) -> dg.Definitions:

@@ -1,7 +1,7 @@
 """Rules and verdicts: what a sweep's figures mean for whoever must act on them.
 
-Statistics of a single rate are in `recall_assets.intervals`. Where verdicts become exit codes is the command line; where
-they become failed checks is `recall_assets.checks.gate`.
+Statistics of a single rate are in `recall_assets.intervals`. Where verdicts become exit codes is the command line;
+where they become failed checks is `recall_assets.checks.gate`.
 """
 
 from collections.abc import Iterable

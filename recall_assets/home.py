@@ -1,8 +1,10 @@
-"""The persistent Dagster instance under the storage folder: where it is and how it is configured. Imports no Dagster."""
+"""The persistent Dagster instance under the storage folder: where it is and how it is configured.
+
+Imports no Dagster.
+"""
 
 from pathlib import Path
 
-# In-process runs leave nothing to a queue; telemetry is off everywhere.
 _INSTANCE = """\
 # Written by recall; edits are kept.
 telemetry:

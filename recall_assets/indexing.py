@@ -31,7 +31,7 @@ def ensure_collection(
     stored = store.find(name)
     built = stored is None or stored.fingerprint != fingerprint or stored.count != len(chunks)
     if stored is None or built:
-        vectors = embedding.model(embedder).documents([chunk.text for chunk in chunks], progress)
+        vectors = embedding.documents(embedder, [chunk.text for chunk in chunks], progress)
         stored = store.build(name, fingerprint, chunks, vectors)
     row = (embedder, stored.collection, stored.count, stored.dimension, fingerprint, chunks_fingerprint(chunks))
     return build_frame(COLLECTION, [row]), built

@@ -85,9 +85,9 @@ def recall_at_k(ranked: Iterable[str], gold: Collection[str], k: int) -> float:
 def ndcg_at_k(ranked: Iterable[str], gold: Collection[str], k: int) -> float:
     """Binary-gain nDCG with the log2 discount, in [0, 1]: the rank-sensitive one of the three.
 
-    DCG is the sum of 1 / log2(rank + 1) over the gold cards among the first k distinct ids; the ideal has min(|gold|, k)
-    gold cards at the top, so a perfect list scores 1.0 also where gold cannot all fit. trec_eval `ndcg_cut.k` on
-    relevance 0/1 (Järvelin and Kekäläinen 2002, in the variant with log2(rank + 1)).
+    DCG is the sum of 1 / log2(rank + 1) over the gold cards among the first k distinct ids; the ideal has
+    min(|gold|, k) gold cards at the top, so a perfect list scores 1.0 also where gold cannot all fit. trec_eval
+    `ndcg_cut.k` on relevance 0/1 (Järvelin and Kekäläinen 2002, in the variant with log2(rank + 1)).
 
     Raises:
         ValueError: gold is empty (such a case has no score) or k < 1.

@@ -1,7 +1,7 @@
 """What became of each case: the per-case facts that every aggregate is a fold over.
 
-One outcome a case, with and without gold, with and without a result. The fold is in `recall_assets.slices`; the form for
-frames is in `recall_assets.batch_scoring`.
+One outcome a case, with and without gold, with and without a result. The fold is in `recall_assets.slices`; the form
+for frames is in `recall_assets.batch_scoring`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,6 +3,10 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Advance = Callable[[int], None]
 
@@ -10,24 +14,32 @@ Advance = Callable[[int], None]
 class Progress:
     """Reports how far a step has come. The core takes one and does not know where it is shown."""
 
+    def __init__(self, subject: str = "") -> None:
+        """Reports on a subject, which stands before each label."""
+        self._subject = subject
+
+    def of(self, subject: str) -> "Progress":
+        """The same way of reporting, on another subject."""
+        return type(self)(subject)
+
     @contextmanager
     def track(self, label: str, total: int) -> Iterator[Advance]:
         """Shows a step of `total` units; the yielded function is called with the units done since the last call."""
         from rich.console import Console
 
         console = Console(stderr=True)
-        track = self._bar(label, total) if console.is_terminal else self._lines(label, total)
+        full_label = f"{self._subject}: {label}" if self._subject else label
+        track = self._bar(console, full_label, total) if console.is_terminal else self._lines(full_label, total)
         with track as advance:
             yield advance
 
     @contextmanager
-    def _bar(self, label: str, total: int) -> Iterator[Advance]:
-        from rich.console import Console
+    def _bar(self, console: "Console", label: str, total: int) -> Iterator[Advance]:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bars
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Bars(*columns, console=Console(stderr=True), transient=False) as bars:
+        with Bars(*columns, console=console) as bars:
             task = bars.add_task(label, total=total)
             yield lambda units: bars.advance(task, units)
 
@@ -51,6 +63,6 @@ class Quiet(Progress):
     """Reports nothing; for tests and for callers that have no one to tell."""
 
     @contextmanager
-    def track(self, label: str, total: int) -> Iterator[Advance]:  # noqa: ARG002
+    def track(self, label: str, total: int) -> Iterator[Advance]:
         """Shows nothing."""
         yield lambda units: None

@@ -1,7 +1,7 @@
 """Whether stored results belong together: the chain from texts over vectors, run and scores, by fingerprints.
 
-A run that starts in the middle of the graph does not repeat the checks before it, and a partition that failed leaves the
-files of an earlier sweep behind. So whoever aggregates asks here first.
+A run that starts in the middle of the graph does not repeat the checks before it, and a partition that failed leaves
+the files of an earlier sweep behind. So whoever aggregates asks here first.
 """
 
 from collections.abc import Iterable, Sequence
@@ -48,7 +48,7 @@ def scores_fingerprint(cases: pl.DataFrame, run: pl.DataFrame, k: int) -> str:
     return digest({"run": run.select("case_id", "status", "card_id").rows(), "labels": sorted(labels), "k": k})
 
 
-def why_run_unusable(  # noqa: PLR0913 - the links of the chain
+def why_run_unusable(
     retriever: Retriever,
     k: int,
     chunks: pl.DataFrame,

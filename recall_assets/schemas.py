@@ -15,8 +15,8 @@ _Text = pl.String
 _Texts = pl.List(pl.String)
 
 
-def _text(description: str, **options: bool) -> pa.Column:
-    return pa.Column(_Text, pa.Check.str_length(min_value=1), description=description, **options)
+def _text(description: str, *, unique: bool = False) -> pa.Column:
+    return pa.Column(_Text, pa.Check.str_length(min_value=1), unique=unique, description=description)
 
 
 def _count(description: str) -> pa.Column:
@@ -87,7 +87,9 @@ RUN = pa.DataFrameSchema(
         "chunk_id": pa.Column(_Texts, description="Retrieved chunks in rank order"),
         "card_id": pa.Column(_Texts, description="Parent of each, or its own id where it has no parent"),
         "score": pa.Column(pl.List(pl.Float64), description="Score of each, higher is better"),
-        "exact_card_id": pa.Column(_Texts, nullable=True, description="Top k of exact search, for an approximate index"),
+        "exact_card_id": pa.Column(
+            _Texts, nullable=True, description="Top k of exact search, for an approximate index"
+        ),
         "differs_from_exact": pa.Column(pl.Boolean, nullable=True, description="The index lost or misplaced a card"),
         "fingerprint": _text("Digest of everything this result depends on"),
     },

@@ -32,7 +32,7 @@ def case_score_frame(cases: pl.DataFrame, run: pl.DataFrame, k: int) -> pl.DataF
     return validated(CASE_SCORES, scores.with_columns(fingerprint=pl.lit(scores_fingerprint(cases, run, k))))
 
 
-def slice_frame(  # noqa: PLR0913 - one frame or set of frames per asset
+def slice_frame(
     settings: Settings, chunks: pl.DataFrame, cases: pl.DataFrame, collections: Frames, runs: Frames, scores: Frames
 ) -> pl.DataFrame:
     """The `SLICE_SCORES` frame over every configured retriever, in the order of the configuration.

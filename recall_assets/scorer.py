@@ -113,9 +113,8 @@ def _ids(value: Any, name: str) -> frozenset[str]:
 def _card_id(item: Any) -> str:
     if isinstance(item, str):
         return normal_id(item)
-    pick = item.get if isinstance(item, Mapping) else lambda name: getattr(item, name, None)
     for name in ("parent_id", "chunk_id"):
-        value = pick(name)
+        value = item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
         if isinstance(value, str) and value.strip():
             return normal_id(value)
         if value is not None and not isinstance(value, str):

@@ -67,7 +67,8 @@ def run_sweep(settings: Settings, progress: Progress) -> SweepResult:
     results: dict[str, dg.ExecuteInProcessResult] = {}
     tags = {COMMAND_TAG: uuid4().hex[:12]}
     with dg.DagsterInstance.from_config(str(dagster_home(settings.storage.path))) as instance:
-        for stage, partition in ((stage, partition) for stage in stages(settings) for partition in stage.runs):
+        order = [(stage, partition) for stage in stages(settings) for partition in stage.runs]
+        for stage, partition in order:
             result = definitions.resolve_job_def(stage.job).execute_in_process(
                 instance=instance, partition_key=partition, tags=tags, raise_on_error=False, run_config=_QUIET
             )

@@ -41,7 +41,7 @@ def kb_cards(settings: dg.ResourceParam[Settings]) -> Iterator[Any]:
 def kb_chunks(settings: dg.ResourceParam[Settings], kb_cards: pl.DataFrame) -> dg.Output[pl.DataFrame]:
     """The pieces of the live cards' texts that are embedded, each with its title and its parent card."""
     chunks = chunks_frame(chunk_cards(cards_of(kb_cards), settings.chunking))
-    return frame_output(chunks, longest_text=int(chunks["text"].str.len_chars().max() or 0))
+    return frame_output(chunks, longest_text=max(chunks["text"].str.len_chars(), default=0))
 
 
 def kb_collection(partitions: Partitions) -> dg.AssetsDefinition:
@@ -64,10 +64,13 @@ def kb_collection(partitions: Partitions) -> dg.AssetsDefinition:
     ) -> dg.Output[pl.DataFrame]:
         """The Chroma collection of one embedder; built only when texts, options or weights have changed."""
         embedder = context.partition_key
-        collection, built = ensure_collection(embedder, chunks_of(kb_chunks), embedding, store, progress)
+        collection, built = ensure_collection(embedder, chunks_of(kb_chunks), embedding, store, progress.of(embedder))
         stored = collection.row(0, named=True)
         return frame_output(
-            collection, collection=stored["collection"], vectors=stored["count"], fingerprint=stored["fingerprint"],
+            collection,
+            collection=stored["collection"],
+            vectors=stored["count"],
+            fingerprint=stored["fingerprint"],
             built=built,
         )
 

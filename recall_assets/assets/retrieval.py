@@ -25,7 +25,7 @@ def retrieval_run(partitions: Partitions) -> dg.AssetsDefinition:
         ins={"kb_collection": dg.AssetIn(partition_mapping=partitions.users)},
         metadata=column_schema(RUN),
     )
-    def asset(  # noqa: PLR0913 - Dagster passes each resource by its own name
+    def asset(
         context: dg.AssetExecutionContext,
         case_set: pl.DataFrame,
         kb_collection: pl.DataFrame,
@@ -37,7 +37,13 @@ def retrieval_run(partitions: Partitions) -> dg.AssetsDefinition:
         """Per case: the ranked results of one retriever, down to the k-th distinct card."""
         retriever = settings.retrievers[context.partition_key]
         run = run_vector_retriever(
-            retriever, cases_of(case_set), kb_collection, embedding, store, settings.top_k, progress
+            retriever,
+            cases_of(case_set),
+            kb_collection,
+            embedding,
+            store,
+            settings.top_k,
+            progress.of(context.partition_key),
         )
         return frame_output(run, fingerprint=run["fingerprint"][0], results=int(run["card_id"].list.len().sum()))
 

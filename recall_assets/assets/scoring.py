@@ -42,7 +42,7 @@ def case_scores(partitions: Partitions) -> dg.AssetsDefinition:
     ins={name: dg.AssetIn(metadata=ALL_PARTITIONS) for name in ("kb_collection", "retrieval_run", "case_scores")},
     metadata=column_schema(SLICE_SCORES),
 )
-def slice_scores(  # noqa: PLR0913 - every link of the chain is checked here
+def slice_scores(
     kb_chunks: pl.DataFrame,
     case_set: pl.DataFrame,
     kb_collection: Mapping[str, pl.DataFrame],

@@ -1,4 +1,7 @@
-"""The gate's checks on `gate_verdict`: whether every retriever was scored, and the floors. The rules: `recall_assets.gate`."""
+"""The gate's checks on `gate_verdict`: whether every retriever was scored, and the floors.
+
+The rules themselves are in `recall_assets.gate`.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -48,6 +51,4 @@ def _metadata(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "status": Status.INACTIVE.value if statuses == {Status.INACTIVE} else ", ".join(sorted(statuses)),
         "results": dg.MetadataValue.table(records, schema),
     }
-    return metadata | {
-        f"{row['retriever']}/observed": row["observed"] for row in rows if row["observed"] is not None
-    }
+    return metadata | {f"{row['retriever']}/observed": row["observed"] for row in rows if row["observed"] is not None}

@@ -45,7 +45,7 @@ def locale_coverage(case_set: pl.DataFrame, kb_cards: pl.DataFrame) -> dg.AssetC
         case_id, locale, cards = uncovered[0]
         description = (
             f"{len(uncovered)} gold-bearing cases have no gold card with a text in their locale, the first: "
-            f'{case_id} ({locale}; {", ".join(cards)}); a locale filter makes these misses'
+            f"{case_id} ({locale}; {', '.join(cards)}); a locale filter makes these misses"
         )
     else:
         description = "every gold-bearing case has a gold card with a text in its locale"

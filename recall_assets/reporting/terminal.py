@@ -1,5 +1,6 @@
 """The report for a terminal, at 80 columns and up; plain text where standard output is no terminal."""
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -40,7 +41,8 @@ def print_report(report: Report, *, stored_at: str | None) -> None:
 
 
 def _print_retriever(console: Console, retriever: RetrieverReport, k: int) -> None:
-    table = Table(title=f"Retriever {retriever.name}", title_justify="left", title_style="bold", pad_edge=False)
+    console.print(Text(f"Retriever {retriever.name}", style="bold"))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     headings = words.headings(k)
     table.add_column(headings[0], overflow="fold")
     for heading in headings[1:]:

@@ -70,7 +70,9 @@ class _SentenceTransformersModel:
     def __init__(self, config: SentenceTransformersEmbedder) -> None:
         folder = _model_folder(config.model)
         from sentence_transformers import SentenceTransformer
+        from transformers.utils.logging import disable_progress_bar
 
+        disable_progress_bar()  # of loading weights; embedding reports its own progress
         try:
             self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False)
         except (OSError, ValueError, KeyError, RuntimeError) as error:

@@ -1,11 +1,11 @@
 """Storing frames between assets: Parquet files, one a partition, that appear whole or not at all."""
 
-import os
-import uuid
 from typing import Any
 
 import dagster as dg
 import polars as pl
+
+from recall_assets.atomic import appears_whole
 
 ALL_PARTITIONS = {"every_partition": True, "allow_missing_partitions": True}
 """Input metadata: load a dict of partition key to frame, without the partitions that do not exist."""
@@ -16,14 +16,10 @@ class ParquetIOManager(dg.UPathIOManager):
 
     extension = ".parquet"
 
-    def dump_to_path(self, context: dg.OutputContext, obj: pl.DataFrame, path: Any) -> None:  # noqa: ARG002
+    def dump_to_path(self, context: dg.OutputContext, obj: pl.DataFrame, path: Any) -> None:
         """Writes beside the target, then renames onto it."""
-        beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-        try:
+        with appears_whole(path) as beside:
             obj.write_parquet(beside)
-            os.replace(beside, path)  # noqa: PTH105 - universal paths' own rename is not atomic over an existing file
-        finally:
-            beside.unlink(missing_ok=True)
 
     def load_from_path(self, context: dg.InputContext, path: Any) -> pl.DataFrame:
         """Reads one frame.

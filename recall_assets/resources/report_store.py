@@ -1,10 +1,9 @@
 """Where reports are kept: one folder a run, and the latest beside them."""
 
 import json
-import os
-import uuid
 from pathlib import Path
 
+from recall_assets.atomic import appears_whole
 from recall_assets.reporting.json_form import stored_json
 from recall_assets.reporting.markdown import report_markdown
 from recall_assets.reporting.model import Report
@@ -29,19 +28,11 @@ class ReportStore:
         for folder in (self.folder / run_id, self.folder / "latest"):
             folder.mkdir(parents=True, exist_ok=True)
             for name, text in forms.items():
-                _write_whole(folder / name, text)
+                with appears_whole(folder / name) as beside:
+                    beside.write_text(text, encoding="utf-8")
         return self.folder / run_id / "report.md"
 
     def of_run(self, run_id: str) -> Path | None:
         """The Markdown report of a run, or None if it wrote none."""
         path = self.folder / run_id / "report.md"
         return path if path.exists() else None
-
-
-def _write_whole(path: Path, text: str) -> None:
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)  # noqa: PTH105 - Path.replace is the same call; this one says what it is for
-    finally:
-        beside.unlink(missing_ok=True)

@@ -46,7 +46,7 @@ class IndexSearch:
         return self.store.query(self.collection, vectors, depth, locale)
 
 
-def run_vector_retriever(  # noqa: PLR0913 - each is an input of its own; a bundle would only be unpacked here
+def run_vector_retriever(
     retriever: Retriever,
     cases: Sequence[Case],
     collection: pl.DataFrame,
@@ -74,7 +74,7 @@ def run_vector_retriever(  # noqa: PLR0913 - each is an input of its own; a bund
         StoreUnavailableError: The store cannot be used.
     """
     stored = collection.row(0, named=True)
-    query_vectors = embedding.model(retriever.embedder).queries([case.query for case in cases], progress)
+    query_vectors = embedding.queries(retriever.embedder, [case.query for case in cases], progress)
     fingerprint = run_fingerprint(retriever, stored["fingerprint"], cases, k)
     table = store.table(stored["collection"])
     locales = [case.locale if retriever.locale_filter else None for case in cases]

@@ -56,7 +56,8 @@ class VectorTable:
         queries = np.asarray(vectors, dtype=np.float64)
         queries = queries / np.linalg.norm(queries, axis=1, keepdims=True)
         rows, which = self._unit_rows
-        return (queries @ rows.T)[:, which]
+        similarities: NDArray[np.float64] = queries @ rows.T
+        return similarities[:, which]
 
     def members(self, locale: str | None) -> NDArray[np.intp]:
         """The row numbers of a locale's chunks, or (None) of all."""

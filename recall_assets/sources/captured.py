@@ -57,7 +57,8 @@ def _results(fields: Fields, problems: list[Problem]) -> tuple[Retrieved, ...]:
 def _item(fields: Fields, index: int, item: object, problems: list[Problem]) -> Retrieved | None:
     where = f"retrieved[{index}]"
     if isinstance(item, str):
-        item = {"chunk_id": item}
+        chunk_id = fields.id_item("retrieved", index, item)
+        return Retrieved(chunk_id) if chunk_id else None
     if not isinstance(item, dict):
         fields.problem("retrieved", f'{where} is {json_type(item)}; write an id in quotes or {{"chunk_id": ...}}')
         return None

@@ -3,12 +3,15 @@
 The vocabulary of rules shared by cards, cases and captured runs; which fields a record has is said in those modules.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from recall_assets.problems import Problem
 from recall_assets.sources.json_lines import RawRecord, json_type
 from recall_assets.text import canonical_locale, did_you_mean, normal_id
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class Fields:
@@ -61,7 +64,7 @@ class Fields:
     def identifiers(self, name: str, *, required: bool = False, at_least_one: bool = False) -> tuple[str, ...]:
         """A list of ids, in order, repeats removed; an absent optional one is empty."""
         items = self._list(name, required)
-        ids = [self._list_item(name, index, item) for index, item in enumerate(items)]
+        ids = [self.id_item(name, index, item) for index, item in enumerate(items)]
         if at_least_one and name in self.record.values and not items:
             self.problem(name, f"{name} is empty; leave the field out or name at least one id")
         return tuple(dict.fromkeys(item for item in ids if item))
@@ -75,6 +78,17 @@ class Fields:
             self.problem(name, f"{name} is {json_type(value)}; write true or false")
             return False
         return value
+
+    def id_item(self, name: str, index: int, item: object) -> str:
+        """One item of a list of ids, normalised; empty, with a problem, if it is no id."""
+        where = f"{name}[{index}]"
+        if not isinstance(item, str):
+            self.problem(name, f"{where} is {json_type(item)}; write the id as a string in quotes")
+            return ""
+        if not item.strip():
+            self.problem(name, f"{where} is empty; remove it or write an id")
+            return ""
+        return self._checked_id(where, self._encodable(name, item), field=name)
 
     def _required(self, name: str) -> Any:
         if name not in self.record.values:
@@ -97,19 +111,9 @@ class Fields:
         self.problem(name, f"{name} is {json_type(value)} instead of a list; write {example}")
         return []
 
-    def _list_item(self, name: str, index: int, item: object) -> str:
-        where = f"{name}[{index}]"
-        if not isinstance(item, str):
-            self.problem(name, f"{where} is {json_type(item)}; write the id as a string in quotes")
-            return ""
-        if not item.strip():
-            self.problem(name, f"{where} is empty; remove it or write an id")
-            return ""
-        return self._checked_id(where, self._encodable(name, item), field=name)
-
     def _checked_id(self, label: str, value: str, field: str | None = None) -> str:
         identifier = normal_id(value)
-        if any(ord(character) < 32 or ord(character) == 127 for character in identifier):
+        if _CONTROL.search(identifier):
             self.problem(field or label, f"{label} holds a control character; write the id on one line")
             return ""
         return identifier

@@ -112,7 +112,7 @@ class _Reader:
         try:
             return self.scalars.construct_object(node)
         except (yaml.YAMLError, ValueError):
-            self._problem(node, f'cannot be read as {node.tag.rpartition(":")[2]}; put it in quotes')
+            self._problem(node, f"cannot be read as {node.tag.rpartition(':')[2]}; put it in quotes")
             return None
 
     def _problem(self, node: yaml.Node, what: str) -> None:
