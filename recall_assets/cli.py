@@ -76,11 +76,10 @@ def sweep(
     if retrievers:
         settings = settings.with_retrievers(retrievers)
     read_inputs(settings.kb, settings.cases)
-    from recall_assets.progress import Progress
     from recall_assets.sweep import check_models, run_sweep
 
     check_models(settings, config)
-    result = run_sweep(settings, Progress())
+    result = run_sweep(settings)
     for error in result.errors:
         click.echo(error, err=True)
     _finish(result.report, as_json=as_json, stored_at=result.stored_at)

@@ -35,12 +35,12 @@ warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
 
 
-def build_defs(settings: Settings, progress: Progress | None = None) -> dg.Definitions:
+def build_defs(settings: Settings, **resources: object) -> dg.Definitions:
     """The definitions of one configuration.
 
     Args:
         settings: With at least one retriever.
-        progress: Where long steps report; None is standard error.
+        **resources: Resources to use instead of the configured ones, by their names below.
     """
     partitions = Partitions.of(settings)
     stage_jobs = jobs(settings, partitions)
@@ -70,9 +70,10 @@ def build_defs(settings: Settings, progress: Progress | None = None) -> dg.Defin
             "settings": settings,
             "embedding": Embedding(settings),
             "store": VectorStore(settings.storage),
-            "progress": progress or Progress(),
+            "progress": Progress(),
             "reports": ReportStore(settings.storage.path),
             "io_manager": ParquetIOManager(UPath(settings.storage.path / "frames")),
+            **resources,
         },
         executor=dg.in_process_executor,
     )

@@ -20,7 +20,6 @@ from recall_assets.definitions import build_defs
 from recall_assets.gate import Status, verdict_of
 from recall_assets.home import dagster_home
 from recall_assets.problems import InvalidInputError, whole_file
-from recall_assets.progress import Progress
 from recall_assets.reporting.model import CheckResult, Report, RetrieverReport
 from recall_assets.resources.embedders import ModelUnavailableError, embedder_fingerprint
 from recall_assets.resources.report_store import ReportStore
@@ -51,17 +50,17 @@ class SweepResult:
     errors: list[str]
 
 
-def run_sweep(settings: Settings, progress: Progress) -> SweepResult:
+def run_sweep(settings: Settings, **resources: object) -> SweepResult:
     """Runs every stage of a sweep and reports. A retriever whose run fails is not scored; the others go on.
 
     Args:
         settings: With at least one retriever.
-        progress: Where long steps report.
+        **resources: Resources to use instead of the configured ones, as in `build_defs`.
 
     Raises:
         SweepFailedError: The sweep ended before there were figures.
     """
-    definitions = build_defs(settings, progress)
+    definitions = build_defs(settings, **resources)
     evaluations: Evaluations = {}
     errors: dict[str, None] = {}
     results: dict[str, dg.ExecuteInProcessResult] = {}
