@@ -9,6 +9,11 @@ _INSTANCE = """\
 # Written by recall; edits are kept.
 telemetry:
   enabled: false
+concurrency:  # a Chroma folder is for one process at a time
+  runs:
+    max_concurrent_runs: 1
+nux:  # the newsletter form that Dagster would show first
+  enabled: false
 """
 
 

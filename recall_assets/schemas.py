@@ -16,15 +16,17 @@ _Texts = pl.List(pl.String)
 
 
 def _text(description: str, *, unique: bool = False) -> pa.Column:
-    return pa.Column(_Text, pa.Check.str_length(min_value=1), unique=unique, description=description)
+    return pa.Column(_Text, pa.Check.str_length(min_value=1, error="not empty"), unique=unique, description=description)
 
 
 def _count(description: str) -> pa.Column:
-    return pa.Column(pl.Int64, pa.Check.ge(0), description=description)
+    return pa.Column(pl.Int64, pa.Check.ge(0, error="0 or more"), description=description)
 
 
 def _share(description: str, *, nullable: bool = False) -> pa.Column:
-    return pa.Column(pl.Float64, pa.Check.in_range(0.0, 1.0), nullable=nullable, description=description)
+    return pa.Column(
+        pl.Float64, pa.Check.in_range(0.0, 1.0, error="0 to 1"), nullable=nullable, description=description
+    )
 
 
 CARDS = pa.DataFrameSchema(
@@ -82,7 +84,11 @@ CASES = pa.DataFrameSchema(
 RUN = pa.DataFrameSchema(
     {
         "case_id": _text("Identity of the case", unique=True),
-        "status": pa.Column(_Text, pa.Check.isin([RETRIEVED, MISSING]), description="missing: no result came back"),
+        "status": pa.Column(
+            _Text,
+            pa.Check.isin([RETRIEVED, MISSING], error=f"{RETRIEVED} or {MISSING}"),
+            description="missing: no result came back",
+        ),
         "error": pa.Column(_Text, nullable=True, description="Why the result is missing"),
         "chunk_id": pa.Column(_Texts, description="Retrieved chunks in rank order"),
         "card_id": pa.Column(_Texts, description="Parent of each, or its own id where it has no parent"),
@@ -129,11 +135,13 @@ SLICE_SCORES = pa.DataFrameSchema(
     name="slice_scores",
 )
 
+_STATUSES = ["inactive", "passed", "failed", "inconclusive"]
+
 VERDICTS = pa.DataFrameSchema(
     {
         "retriever": _text("Name of the retriever"),
         "rule": _text("Name of the rule"),
-        "status": pa.Column(_Text, pa.Check.isin(["inactive", "passed", "failed", "inconclusive"])),
+        "status": pa.Column(_Text, pa.Check.isin(_STATUSES, error=" or ".join(_STATUSES))),
         "threshold": _share("The floor; null where inactive", nullable=True),
         "observed": _share("Mean of the slice at full precision; null where nothing was scored", nullable=True),
         "n": _count("Scored gold-bearing cases"),

@@ -4,7 +4,8 @@ What a collection is searched for, and in which order results come, is in `recal
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -56,6 +57,17 @@ class VectorStore:
         except (ValueError, OSError, RuntimeError) as error:
             raise StoreUnavailableError(f"{self._where}: {error}") from error
 
+    @contextmanager
+    def _use(self) -> Iterator[Any]:
+        """The client; what Chroma or the way to it reports becomes an error that says which store it was."""
+        import chromadb
+        import httpx  # what Chroma's client talks through, whose errors it lets pass
+
+        try:
+            yield self._client
+        except (chromadb.errors.ChromaError, httpx.HTTPError) as error:
+            raise StoreUnavailableError(f"{self._where}: {error}") from error
+
     @property
     def _where(self) -> str:
         chroma = self._config.chroma
@@ -64,21 +76,35 @@ class VectorStore:
         return f"Chroma in {self._config.path / 'chroma'} cannot be used"
 
     def find(self, name: str) -> Stored | None:
-        """What is stored under a name, or None."""
+        """What is stored under a name, or None.
+
+        Raises:
+            StoreUnavailableError: The store cannot be used.
+        """
         import chromadb
 
-        try:
-            collection = self._client.get_collection(name, embedding_function=None)
-        except chromadb.errors.NotFoundError:
-            return None
-        sample = collection.peek(1)["embeddings"]
-        dimension = len(sample[0]) if len(sample) else 0
-        return Stored(name, collection.count(), dimension, (collection.metadata or {}).get("fingerprint", ""))
+        with self._use() as client:
+            try:
+                collection = client.get_collection(name, embedding_function=None)
+            except chromadb.errors.NotFoundError:
+                return None
+            sample = collection.peek(1)["embeddings"]
+            dimension = len(sample[0]) if len(sample) else 0
+            return Stored(name, collection.count(), dimension, (collection.metadata or {}).get("fingerprint", ""))
 
     def build(self, name: str, fingerprint: str, chunks: Sequence[Chunk], vectors: Vectors) -> Stored:
-        """Stores vectors under a name; the name exists only once everything is in it."""
+        """Stores vectors under a name; the name exists only once everything is in it.
+
+        Raises:
+            StoreUnavailableError: The store cannot be used.
+        """
+        with self._use() as client:
+            self._build(client, name, fingerprint, chunks, vectors)
+        return Stored(name, len(chunks), vectors.shape[1], fingerprint)
+
+    def _build(self, client: Any, name: str, fingerprint: str, chunks: Sequence[Chunk], vectors: Vectors) -> None:
         building = f"{name}.building-{uuid.uuid4().hex[:8]}"
-        collection = self._client.create_collection(
+        collection = client.create_collection(
             building,
             configuration={"hnsw": {"space": "cosine"}},
             embedding_function=None,
@@ -94,28 +120,29 @@ class VectorStore:
                     metadatas=[{"card_id": chunk.card_id, "locale": chunk.locale} for chunk in batch],
                 )
             if self.find(name) is not None:
-                self._client.delete_collection(name)  # incomplete or damaged: whoever builds has found it so
+                client.delete_collection(name)  # incomplete or damaged: whoever builds has found it so
             collection.modify(name=name)
         except BaseException:
-            self._client.delete_collection(building)
+            client.delete_collection(building)
             raise
-        return Stored(name, len(chunks), vectors.shape[1], fingerprint)
 
     def chunk_ids(self, name: str) -> list[str]:
         """The ids in a collection, sorted.
 
         Raises:
-            StoreUnavailableError: There is no such collection.
+            StoreUnavailableError: There is no such collection, or the store cannot be used.
         """
-        return sorted(self._collection(name).get(include=[])["ids"])
+        with self._collection(name) as collection:
+            return sorted(collection.get(include=[])["ids"])
 
     def table(self, name: str) -> VectorTable:
         """Every vector of a collection with its chunk, parent and locale, sorted by chunk id.
 
         Raises:
-            StoreUnavailableError: There is no such collection.
+            StoreUnavailableError: There is no such collection, or the store cannot be used.
         """
-        found = self._collection(name).get(include=["embeddings", "metadatas"])
+        with self._collection(name) as collection:
+            found = collection.get(include=["embeddings", "metadatas"])
         order = np.argsort(np.array(found["ids"], dtype=object))
         return VectorTable(
             chunk_ids=[found["ids"][index] for index in order],
@@ -134,14 +161,15 @@ class VectorStore:
             locale: Search only texts of this locale, or None for all.
 
         Raises:
-            StoreUnavailableError: There is no such collection.
+            StoreUnavailableError: There is no such collection, or the store cannot be used.
         """
-        found = self._collection(name).query(
-            query_embeddings=vectors,
-            n_results=depth,
-            where=None if locale is None else {"locale": locale},
-            include=["distances", "metadatas"],
-        )
+        with self._collection(name) as collection:
+            found = collection.query(
+                query_embeddings=vectors,
+                n_results=depth,
+                where=None if locale is None else {"locale": locale},
+                include=["distances", "metadatas"],
+            )
         return [
             [
                 Candidate(chunk_id, metadata["card_id"], 1.0 - float(distance))
@@ -150,10 +178,14 @@ class VectorStore:
             for ids, metadatas, distances in zip(found["ids"], found["metadatas"], found["distances"], strict=True)
         ]
 
-    def _collection(self, name: str) -> Any:
+    @contextmanager
+    def _collection(self, name: str) -> Iterator[Any]:
         import chromadb
 
-        try:
-            return self._client.get_collection(name, embedding_function=None)
-        except chromadb.errors.NotFoundError as error:
-            raise StoreUnavailableError(f"there is no collection {name}; materialize kb_collection first") from error
+        with self._use() as client:
+            try:
+                collection = client.get_collection(name, embedding_function=None)
+            except chromadb.errors.NotFoundError as error:
+                what = f"there is no collection {name}; materialize kb_collection first"
+                raise StoreUnavailableError(what) from error
+            yield collection
