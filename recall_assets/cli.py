@@ -76,10 +76,12 @@ def sweep(
     if retrievers:
         settings = settings.with_retrievers(retrievers)
     read_inputs(settings.kb, settings.cases)
+    from recall_assets.progress import Progress, kept_stderr
     from recall_assets.sweep import check_models, run_sweep
 
     check_models(settings, config)
-    result = run_sweep(settings)
+    with kept_stderr() as stderr:
+        result = run_sweep(settings, progress=Progress(stream=stderr))
     for error in result.errors:
         click.echo(error, err=True)
     _finish(result.report, as_json=as_json, stored_at=result.stored_at)

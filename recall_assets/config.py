@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from recall_assets.problems import InvalidInputError, Problem
 from recall_assets.sources.files import read_text
@@ -20,7 +29,16 @@ DEFAULT_CONFIG = Path("recall.yaml")
 
 # Partition keys become tag values and parts of collection names, which Dagster and Chroma restrict.
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")]
-Share = Annotated[float, Field(ge=0.0, le=1.0, strict=False)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+def _usable_path(value: object) -> object:
+    if isinstance(value, str) and (not value.strip() or "\0" in value):
+        raise ValueError("no usable path; write a file or folder, relative to this file or absolute")
+    return value
+
+
+FilePath = Annotated[Path, BeforeValidator(_usable_path), Field(strict=False)]
 
 
 class _Model(BaseModel):
@@ -119,7 +137,7 @@ class Storage(_Model):
         chroma: Where the vectors are.
     """
 
-    path: Annotated[Path, Field(strict=False)] = Path(".recall")
+    path: FilePath = Path(".recall")
     chroma: Annotated[PersistentChroma | HttpChroma, Field(discriminator="kind")] = PersistentChroma()
 
 
@@ -160,7 +178,7 @@ class Schedule(_Model):
     @field_validator("cron")
     @classmethod
     def _five_fields(cls, value: str) -> str:
-        if len(value.split()) != 5 or not re.fullmatch(r"[\d*/,\-A-Za-z ]+", value):
+        if not _is_cron(value):
             raise ValueError(f'"{value}" is no cron expression; write five fields, for example "0 3 * * *"')
         return value
 
@@ -180,8 +198,8 @@ class Settings(_Model):
         schedule: The nightly sweep.
     """
 
-    kb: Annotated[Path, Field(strict=False)] = Path("kb")
-    cases: Annotated[Path, Field(strict=False)] = Path("cases")
+    kb: FilePath = Path("kb")
+    cases: FilePath = Path("cases")
     storage: Storage = Storage()
     top_k: Annotated[int, Field(ge=1)] = 5
     chunking: Chunking | None = Chunking()
@@ -215,6 +233,38 @@ class Settings(_Model):
         return self.model_copy(update={"retrievers": {n: r for n, r in self.retrievers.items() if n in names}})
 
 
+_MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
+_DAYS = {name: number for number, name in enumerate("sun mon tue wed thu fri sat".split())}
+_CRON_FIELDS: tuple[tuple[int, int, Mapping[str, int]], ...] = (
+    (0, 59, {}),
+    (0, 23, {}),
+    (1, 31, {}),
+    (1, 12, _MONTHS),
+    (0, 7, _DAYS),
+)
+
+
+def _is_cron(text: str) -> bool:
+    """Whether Dagster would take it; asked here because a typing error must not wait for Dagster to load."""
+    fields = text.lower().split()
+    if len(fields) != len(_CRON_FIELDS):
+        return False
+    never = fields[2] in ("30", "31") and fields[3] in ("2", "feb")
+    return not never and all(_is_cron_field(field, *bounds) for field, bounds in zip(fields, _CRON_FIELDS, strict=True))
+
+
+def _is_cron_field(text: str, low: int, high: int, names: Mapping[str, int]) -> bool:
+    for part in text.split(","):
+        found = re.fullmatch(r"(?:\*|([0-9]{1,2}|[a-z]{3})(?:-([0-9]{1,2}|[a-z]{3}))?)(?:/([1-9][0-9]?))?", part)
+        if found is None:
+            return False
+        first, last, step = found.groups()
+        ends = [names.get(end, int(end) if end.isdigit() else -1) for end in (first, last) if end]
+        if not all(low <= end <= high for end in ends) or int(step or 1) > high:
+            return False
+    return True
+
+
 def load_settings(path: Path = DEFAULT_CONFIG, *, need_retrievers: bool = True) -> Settings:
     """Reads and validates a configuration file; relative paths in it start at its folder.
 
@@ -231,10 +281,11 @@ def load_settings(path: Path = DEFAULT_CONFIG, *, need_retrievers: bool = True) 
     if document is None:
         raise InvalidInputError(problems)
     if document.value is not None and not isinstance(document.value, dict):
-        raise InvalidInputError([Problem(str(path), 1, "expected settings such as `top_k: 5`, one a line")])
+        problems.append(Problem(str(path), 1, "expected settings such as `top_k: 5`, one a line"))
+        raise InvalidInputError(problems)
     values: dict[str, Any] = document.value or {}
     problems += _dangling_names(str(path), document)
-    if need_retrievers and not _mapping(values, "retrievers"):
+    if need_retrievers and values.get("retrievers", {}) == {}:
         problems.append(_at(str(path), document, ("retrievers",), "names no retriever; configure at least one"))
     try:
         settings = Settings.model_validate(values)
@@ -254,6 +305,8 @@ def _relative_to(folder: Path, settings: Settings) -> Settings:
 
 def _dangling_names(file: str, document: Document) -> Iterator[Problem]:
     # On the raw values, so that they are reported together with what the model finds.
+    if document.faulty & {"embedders", "retrievers"}:
+        return
     embedders, retrievers = (_mapping(document.value, name) for name in ("embedders", "retrievers"))
     for name in retrievers:
         embedder = _mapping(retrievers, name).get("embedder")
@@ -272,7 +325,7 @@ def _problems(error: ValidationError, file: str, document: Document) -> Iterator
     places: set[tuple[str | int, ...]] = set()
     for detail in error.errors(include_url=False):
         path = _path_in(document.value, detail["loc"])
-        if path not in places:
+        if path not in places and not document.faulty.intersection(path[:1]):
             places.add(path)
             yield _at(file, document, path, _in_words(detail))
 
@@ -311,6 +364,7 @@ def _in_words(detail: Mapping[str, Any]) -> str:
         "union_tag_not_found": "missing kind; say `kind: ...`",
         "string_pattern_mismatch": f'{given} is no usable name; write up to 63 letters, digits, "_", "." or "-"',
         "value_error": str(context.get("error")),
+        "path_type": f"{given} is no path; write it in quotes",
         **dict.fromkeys(("int_type", "int_from_float"), f"{given} is not a whole number"),
         **dict.fromkeys(
             ("model_type", "model_attributes_type", "dict_type"), f"expected settings such as `key: value`, not {given}"

@@ -1,12 +1,14 @@
 """Bringing a collection into being: find it by fingerprint, or embed and build it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import polars as pl
 
 from recall_assets.progress import Progress
 from recall_assets.provenance import chunks_fingerprint, collection_fingerprint
 from recall_assets.records import Chunk
+from recall_assets.resources.embedders import ModelUnavailableError
 from recall_assets.resources.embedding import Embedding
 from recall_assets.resources.vector_store import VectorStore
 from recall_assets.schemas import COLLECTION, build_frame
@@ -35,6 +37,15 @@ def ensure_collection(
         stored = store.build(name, fingerprint, chunks, vectors)
     row = (embedder, stored.collection, stored.count, stored.dimension, fingerprint, chunks_fingerprint(chunks))
     return build_frame(COLLECTION, [row]), built
+
+
+def known_fingerprints(embedders: Iterable[str], embedding: Embedding) -> dict[str, str]:
+    """Digest of options and weights by embedder, without those whose weights cannot be found. Loads no model."""
+    known = {}
+    for name in embedders:
+        with suppress(ModelUnavailableError):
+            known[name] = embedding.fingerprint(name)
+    return known
 
 
 def collection_name(embedder: str, fingerprint: str) -> str:

@@ -53,6 +53,7 @@ def why_run_unusable(
     k: int,
     chunks: pl.DataFrame,
     cases: pl.DataFrame,
+    embedder: str | None,
     collection: pl.DataFrame | None,
     run: pl.DataFrame | None,
 ) -> str | None:
@@ -63,18 +64,32 @@ def why_run_unusable(
         k: The cutoff in force.
         chunks: The `CHUNKS` frame.
         cases: The `CASES` frame.
+        embedder: Digest of its embedder's options and weights as they are now, None if they cannot be found.
         collection: The `COLLECTION` frame of its embedder, None if there is none.
         run: Its `RUN` frame, None if there is none.
     """
-    if collection is None:
-        return f'kb_collection of the embedder "{retriever.embedder}" was never built'
-    if collection["chunks_fingerprint"].item() != chunks_fingerprint(chunks_of(chunks)):
-        return f'kb_collection of the embedder "{retriever.embedder}" is older than the knowledge base'
+    outdated = _why_collection_unusable(retriever.embedder, chunks, embedder, collection)
+    if outdated is not None or collection is None:
+        return outdated
     if run is None:
         return "it was never run"
     expected = run_fingerprint(retriever, collection["fingerprint"].item(), cases_of(cases), k)
     if run["fingerprint"][0] != expected:
         return "its retrieval_run is older than the knowledge base, the cases or the configuration"
+    return None
+
+
+def _why_collection_unusable(
+    name: str, chunks: pl.DataFrame, embedder: str | None, collection: pl.DataFrame | None
+) -> str | None:
+    if collection is None:
+        return f'kb_collection of the embedder "{name}" was never built'
+    if collection["chunks_fingerprint"].item() != chunks_fingerprint(chunks_of(chunks)):
+        return f'kb_collection of the embedder "{name}" is older than the knowledge base'
+    if embedder is None:
+        return f'the embedder "{name}" cannot be found, so nothing says that kb_collection is its own'
+    if collection["fingerprint"].item() != collection_fingerprint(chunks_of(chunks), embedder):
+        return f'kb_collection of the embedder "{name}" was built with other options or weights'
     return None
 
 

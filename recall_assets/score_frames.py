@@ -33,7 +33,13 @@ def case_score_frame(cases: pl.DataFrame, run: pl.DataFrame, k: int) -> pl.DataF
 
 
 def slice_frame(
-    settings: Settings, chunks: pl.DataFrame, cases: pl.DataFrame, collections: Frames, runs: Frames, scores: Frames
+    settings: Settings,
+    chunks: pl.DataFrame,
+    cases: pl.DataFrame,
+    embedders: Mapping[str, str],
+    collections: Frames,
+    runs: Frames,
+    scores: Frames,
 ) -> pl.DataFrame:
     """The `SLICE_SCORES` frame over every configured retriever, in the order of the configuration.
 
@@ -44,6 +50,7 @@ def slice_frame(
         settings: The configuration in force.
         chunks: The `CHUNKS` frame.
         cases: The `CASES` frame.
+        embedders: Digest of options and weights by embedder, where they can be found.
         collections: `COLLECTION` frame by embedder, where there is one.
         runs: `RUN` frame by retriever, where there is one.
         scores: `CASE_SCORES` frame by retriever, where there is one.
@@ -53,7 +60,8 @@ def slice_frame(
         k = settings.top_k
         for name, retriever in settings.retrievers.items():
             run = runs.get(name)
-            reason = why_run_unusable(retriever, k, chunks, cases, collections.get(retriever.embedder), run)
+            embedder, collection = embedders.get(retriever.embedder), collections.get(retriever.embedder)
+            reason = why_run_unusable(retriever, k, chunks, cases, embedder, collection, run)
             if reason is not None or run is None:
                 run = empty_frame(RUN)
             scored = scores.get(name)

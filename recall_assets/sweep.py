@@ -145,11 +145,11 @@ def _evaluations(instance: dg.DagsterInstance, run_id: str, partition: str | Non
 
 
 def _errors(instance: dg.DagsterInstance, run_id: str, stage: Stage, partition: str | None) -> Iterator[str]:
-    """Why steps of a run failed, down to the cause; a failed check is no error, it is listed with the checks."""
+    """Why steps of a run failed, in the project's words; a failed check is no error, it is listed with the checks."""
     where = stage.job if partition is None else f"{stage.job} {partition}"
     for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_FAILURE):
         error = entry.dagster_event.step_failure_data.error if entry.dagster_event else None
-        while error is not None and error.cause is not None:
+        while error is not None and error.cause is not None and (error.cls_name or "").startswith("Dagster"):
             error = error.cause
         if error is not None and error.cls_name != "DagsterAssetCheckFailedError":
             yield f"{where}: {error.message.strip().partition(chr(10))[0]}"

@@ -17,13 +17,14 @@ def normal_id(value: str) -> str:
 def canonical_locale(tag: str) -> str | None:
     """The canonical BCP 47 form of a language tag (`pt_br` gives `pt-BR`), or None for an unknown tag.
 
-    Known means that language, script, region and variant subtags are in the IANA registry.
+    Known means that language, script, region and variant subtags are in the IANA registry. A region alone (`419`) is
+    no language tag.
     """
     import langcodes  # 50 ms, paid by the first record that has a locale
 
     candidate = tag.strip().replace("_", "-")
     try:
-        if not langcodes.tag_is_valid(candidate):
+        if not candidate[:1].isalpha() or not langcodes.tag_is_valid(candidate):
             return None
         return langcodes.standardize_tag(candidate)
     except ValueError:

@@ -8,6 +8,8 @@ import polars as pl
 from recall_assets.assets.metadata import column_schema, frame_output, slice_metadata
 from recall_assets.assets.partitions import Partitions
 from recall_assets.config import Settings
+from recall_assets.indexing import known_fingerprints
+from recall_assets.resources.embedding import Embedding
 from recall_assets.resources.frames import ALL_PARTITIONS
 from recall_assets.schemas import CASE_SCORES, SLICE_SCORES
 from recall_assets.score_frames import case_score_frame, slice_frame, slices_by_retriever
@@ -49,7 +51,9 @@ def slice_scores(
     retrieval_run: Mapping[str, pl.DataFrame],
     case_scores: Mapping[str, pl.DataFrame],
     settings: dg.ResourceParam[Settings],
+    embedding: dg.ResourceParam[Embedding],
 ) -> dg.Output[pl.DataFrame]:
     """Means, intervals, n and ledger per retriever and slice; results that do not belong together are not scored."""
-    frame = slice_frame(settings, kb_chunks, case_set, kb_collection, retrieval_run, case_scores)
+    embedders = known_fingerprints(settings.used_embedders, embedding)
+    frame = slice_frame(settings, kb_chunks, case_set, embedders, kb_collection, retrieval_run, case_scores)
     return frame_output(frame, **slice_metadata(slices_by_retriever(frame), settings.top_k))

@@ -2,6 +2,7 @@
 
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -53,9 +54,9 @@ def _print_retriever(console: Console, retriever: RetrieverReport, k: int) -> No
     if retriever.not_scored is not None:
         console.print(Text(f"Not scored: {retriever.not_scored}.", style="bold magenta"))
     console.print(f"Ledger: {words.ledger_sentence(retriever, k)}")
-    console.print("Checks:")
+    checks = Table.grid(padding=(0, 2, 0, 0))
     for check in retriever.checks:
-        status = Text(f"{check.status.value:<12}", style=_STATUS_STYLE[check.status])
-        detail = "" if check.status is Status.PASSED or not check.detail else f" - {check.detail}"
-        console.print(Text.assemble("  ", status, " ", check.name, detail))
-    console.print()
+        detail = "" if check.status is Status.PASSED else check.detail.removeprefix(f"{check.status.value}: ")
+        checks.add_row(Text(check.status.value, style=_STATUS_STYLE[check.status]), check.name, Text(detail))
+    console.print("Checks:")
+    console.print(Padding(checks, (0, 0, 1, 2)))

@@ -69,13 +69,14 @@ def embedder_fingerprint(config: Embedder) -> str:
 class _SentenceTransformersModel:
     def __init__(self, config: SentenceTransformersEmbedder) -> None:
         folder = _model_folder(config.model)
+        from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
 
         disable_progress_bar()  # of loading weights; embedding reports its own progress
         try:
             self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False)
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
+        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             raise ModelUnavailableError(f"{config.model}: no sentence-transformers model ({error})") from error
         self._config = config
 
@@ -131,7 +132,10 @@ def _blocks(texts: list[str], size: int) -> Iterator[list[str]]:
 
 
 def _module_folder(module: str) -> Path:
-    spec = importlib.util.find_spec(module)
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ModuleNotFoundError, ValueError):  # of a dotted name whose parent is not there, and of an empty name
+        spec = None
     if spec is None or not spec.submodule_search_locations:
         what = f'the package "{module}" is not installed; {_OFFLINE_EXTRA}, or configure another embedder'
         raise ModelUnavailableError(what)

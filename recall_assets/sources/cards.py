@@ -5,13 +5,14 @@ from pathlib import Path
 from recall_assets.problems import Problem, whole_file
 from recall_assets.records import Card, Origin
 from recall_assets.sources.fields import Fields
-from recall_assets.sources.files import read_text
+from recall_assets.sources.files import is_folder, read_text, visible_entries
 from recall_assets.sources.json_lines import RawRecord, parse_json_lines
 from recall_assets.sources.yaml_nodes import parse_yaml
 from recall_assets.text import canonical_locale
 
 _JSON_FIELDS = ("card_id", "locale", "title", "text", "tags", "retired")
 _FRONT_FIELDS = ("title", "tags", "retired")
+_FROM_ELSEWHERE = {"card_id": "the file's name", "locale": "the folder's name", "text": "below the second line ---"}
 _FENCE = "---"
 
 
@@ -22,7 +23,7 @@ def read_cards(path: Path) -> tuple[list[Card], list[Problem]]:
         path: A JSONL file, or a folder with one folder per locale and JSONL files directly in it, either or both.
     """
     problems: list[Problem] = []
-    cards = _read_folder(path, problems) if path.is_dir() else _read_json_lines(path, problems)
+    cards = _read_folder(path, problems) if is_folder(path) else _read_json_lines(path, problems)
     unique: dict[tuple[str, str], Card] = {}
     for card in cards:
         first = unique.setdefault((card.card_id, card.locale), card)
@@ -38,11 +39,13 @@ def read_cards(path: Path) -> tuple[list[Card], list[Problem]]:
 
 def _read_folder(path: Path, problems: list[Problem]) -> list[Card]:
     cards: list[Card] = []
-    entries = [entry for entry in sorted(path.iterdir()) if not entry.name.startswith(".")]
+    entries = visible_entries(path, problems)
+    if entries is None:
+        return []
     if not entries:
         problems.append(whole_file(path, "the folder is empty; put cards in <locale>/<card_id>.md or a .jsonl file"))
     for entry in entries:
-        if entry.is_dir():
+        if is_folder(entry):
             cards += _read_locale_folder(entry, problems)
         elif entry.suffix.lower() == ".jsonl":
             cards += _read_json_lines(entry, problems)
@@ -59,11 +62,13 @@ def _read_locale_folder(folder: Path, problems: list[Problem]) -> list[Card]:
         problems.append(whole_file(folder, what))
         return []
     cards: list[Card] = []
-    entries = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith(".")]
+    entries = visible_entries(folder, problems)
+    if entries is None:
+        return []
     if not entries:
         problems.append(whole_file(folder, "the folder is empty; remove it or put <card_id>.md files in it"))
     for entry in entries:
-        if entry.is_dir() or entry.suffix != ".md":
+        if is_folder(entry) or entry.suffix != ".md":
             problems.append(whole_file(entry, "not read: a locale folder holds only <card_id>.md files; move it"))
             continue
         card = _read_markdown(entry, locale, problems)
@@ -84,7 +89,7 @@ def _read_markdown(path: Path, locale: str, problems: list[Problem]) -> Card | N
         return None
     body = "\n".join(rest[fence + 1 :])
     document = parse_yaml("\n".join(rest[:fence]), str(path), problems, first_line=2, scalars_as_text=True)
-    if document is None:
+    if document is None or document.faulty:
         return None
     if document.value is not None and not isinstance(document.value, dict):
         problems.append(Problem(str(path), 2, "malformed front matter: write `title: ...` and its like, one a line"))
@@ -92,13 +97,12 @@ def _read_markdown(path: Path, locale: str, problems: list[Problem]) -> Card | N
     front: dict[str, object] = document.value or {}
     if front.get("tags", "") is None:
         del front["tags"]  # `tags:` with nothing after it
-    values = {**front, "card_id": path.stem, "text": body.strip("\n")}
+    values = {name: value for name, value in front.items() if name not in _FROM_ELSEWHERE}
     positions = {str(key[0]): position[0] for key, position in document.positions.items() if len(key) == 1}
-    record = RawRecord(values, Origin(str(path), 1), {**positions, "text": fence + 2, "card_id": 1})
-    fields = Fields(record, (*_FRONT_FIELDS, "card_id", "text"), problems)
-    for name in ("card_id", "text"):
-        if name in front:
-            fields.problem(name, f'"{name}" does not belong in front matter: it comes from the file; remove it')
+    fields = Fields(RawRecord(values, Origin(str(path), 1), {"text": fence + 2, **positions}), _FRONT_FIELDS, problems)
+    for name in front.keys() & _FROM_ELSEWHERE.keys():
+        fields.problem(name, f'"{name}" does not belong in front matter: it is {_FROM_ELSEWHERE[name]}; remove it')
+    values |= {"card_id": path.stem, "text": body.strip("\n")}
     return _card(fields, locale)
 
 

@@ -80,6 +80,8 @@ def _yaml_records(text: str, file: str, problems: list[Problem]) -> Iterator[Raw
         problems.append(Problem(file, document.positions[()][0], what))
         return
     for index, item in enumerate(document.value):
+        if index in document.faulty:
+            continue
         line = document.positions[(index,)][0]
         if not isinstance(item, dict):
             problems.append(Problem(file, line, f"case {index + 1} is {json_type(item)} instead of fields"))

@@ -18,8 +18,8 @@ def read_text(path: Path, problems: list[Problem]) -> str | None:
     except FileNotFoundError:
         problems.append(whole_file(path, "no such file or folder"))
         return None
-    except OSError as error:
-        problems.append(whole_file(path, f"cannot be read ({error.strerror})"))
+    except (OSError, ValueError) as error:  # ValueError: a path that no file can have
+        problems.append(whole_file(path, f"cannot be read ({getattr(error, 'strerror', None) or error})"))
         return None
     try:
         text = data.decode("utf-8")
@@ -36,23 +36,40 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
     return enumerate(text.split("\n"), start=1)
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a path is a folder; False also where that cannot be found out, and then reading it says why."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def visible_entries(folder: Path, problems: list[Problem]) -> list[Path] | None:
+    """What stands in a folder, sorted, hidden files left out; None, and a problem, if it cannot be listed."""
+    try:
+        return [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith(".")]
+    except OSError as error:
+        problems.append(whole_file(folder, f"cannot be listed ({error.strerror})"))
+        return None
+
+
 def data_files(path: Path, suffixes: tuple[str, ...], problems: list[Problem]) -> list[Path]:
     """The files an input names, sorted: the file itself, or every file with one of the suffixes in the folder.
 
     A folder without any is a problem, and so is a visible file of another kind in it (a misspelt suffix would
     otherwise drop its records in silence); a README.md is not.
     """
-    if not path.exists():
-        problems.append(whole_file(path, "no such file or folder"))
-        return []
-    if not path.is_dir():
+    if not is_folder(path):
         return [path]
+    entries = visible_entries(path, problems)
+    if entries is None:
+        return []
     kinds = ", ".join(suffixes)
     found: list[Path] = []
-    for entry in sorted(path.iterdir()):
-        if entry.name.startswith(".") or entry.name == "README.md":
+    for entry in entries:
+        if entry.name == "README.md":
             continue
-        if entry.is_dir() or entry.suffix.lower() not in suffixes:
+        if is_folder(entry) or entry.suffix.lower() not in suffixes:
             problems.append(whole_file(entry, f"not read: expected only {kinds} files here; move it or rename it"))
         else:
             found.append(entry)

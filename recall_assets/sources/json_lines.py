@@ -35,7 +35,9 @@ def parse_json_lines(text: str, file: str, problems: list[Problem]) -> Iterator[
         if not line.strip():
             continue
         try:
-            value = json.loads(line, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+            value = json.loads(
+                line, object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_int=_whole_number
+            )
         except json.JSONDecodeError as error:
             problems.append(Problem(file, number, f"not JSON: {error.msg} at column {error.colno}", error.colno))
         except ValueError as error:
@@ -73,6 +75,13 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f'the key "{key}" stands twice; keep one')
         values[key] = value
     return values
+
+
+def _whole_number(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:  # Python's limit on digits, which its own message tells how to lift
+        raise ValueError(f"a number of {len(digits)} digits; write ids in quotes") from None
 
 
 def _no_constant(name: str) -> None:
