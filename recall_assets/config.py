@@ -6,6 +6,7 @@ The command line and Dagster are views of this model; neither has defaults of it
 import json
 import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -177,9 +178,16 @@ class Schedule(_Model):
 
     @field_validator("cron")
     @classmethod
-    def _five_fields(cls, value: str) -> str:
-        if not _is_cron(value):
-            raise ValueError(f'"{value}" is no cron expression; write five fields, for example "0 3 * * *"')
+    def _known_cron(cls, value: str) -> str:
+        from cronsim import CronSim, CronSimError
+
+        try:
+            CronSim(value, datetime(2026, 1, 1))  # noqa: DTZ001 - any moment will do
+            why = "" if len(value.split()) == 5 else "Wrong number of fields"  # the library takes seconds, Dagster not
+        except CronSimError as error:
+            why = str(error)
+        if why:
+            raise ValueError(f'"{value}" is no cron expression ({why}); write five fields, for example "0 3 * * *"')
         return value
 
 
@@ -231,38 +239,6 @@ class Settings(_Model):
                 for name in unknown
             )
         return self.model_copy(update={"retrievers": {n: r for n, r in self.retrievers.items() if n in names}})
-
-
-_MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
-_DAYS = {name: number for number, name in enumerate("sun mon tue wed thu fri sat".split())}
-_CRON_FIELDS: tuple[tuple[int, int, Mapping[str, int]], ...] = (
-    (0, 59, {}),
-    (0, 23, {}),
-    (1, 31, {}),
-    (1, 12, _MONTHS),
-    (0, 7, _DAYS),
-)
-
-
-def _is_cron(text: str) -> bool:
-    """Whether Dagster would take it; asked here because a typing error must not wait for Dagster to load."""
-    fields = text.lower().split()
-    if len(fields) != len(_CRON_FIELDS):
-        return False
-    never = fields[2] in ("30", "31") and fields[3] in ("2", "feb")
-    return not never and all(_is_cron_field(field, *bounds) for field, bounds in zip(fields, _CRON_FIELDS, strict=True))
-
-
-def _is_cron_field(text: str, low: int, high: int, names: Mapping[str, int]) -> bool:
-    for part in text.split(","):
-        found = re.fullmatch(r"(?:\*|([0-9]{1,2}|[a-z]{3})(?:-([0-9]{1,2}|[a-z]{3}))?)(?:/([1-9][0-9]?))?", part)
-        if found is None:
-            return False
-        first, last, step = found.groups()
-        ends = [names.get(end, int(end) if end.isdigit() else -1) for end in (first, last) if end]
-        if not all(low <= end <= high for end in ends) or int(step or 1) > high:
-            return False
-    return True
 
 
 def load_settings(path: Path = DEFAULT_CONFIG, *, need_retrievers: bool = True) -> Settings:

@@ -132,7 +132,7 @@ def _floor(retriever: str, overall: SliceScore, metric: int, floor: float | None
     rule = FLOOR_RULES[metric]
     if overall.means is None:
         status = Status.INACTIVE if floor is None else Status.INCONCLUSIVE
-        detail = f"{'no floor is set' if floor is None else f'floor {floor}'}; nothing was scored"
+        detail = f"{'inactive: no floor is set' if floor is None else f'floor {floor}'}; nothing was scored"
         return RuleResult(retriever, rule, status, floor, None, 0, None, None, detail)
     observed = overall.means[metric]
     low, high = wilson(observed * overall.n, overall.n)

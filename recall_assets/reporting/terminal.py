@@ -59,4 +59,4 @@ def _print_retriever(console: Console, retriever: RetrieverReport, k: int) -> No
         detail = "" if check.status is Status.PASSED else check.detail.removeprefix(f"{check.status.value}: ")
         checks.add_row(Text(check.status.value, style=_STATUS_STYLE[check.status]), check.name, Text(detail))
     console.print("Checks:")
-    console.print(Padding(checks, (0, 0, 1, 2)))
+    console.print(Padding(checks, (0, 0, 1, 2), expand=False))
