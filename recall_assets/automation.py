@@ -119,7 +119,7 @@ def next_runs(order: Sequence[Stage], runs: Sequence[dg.DagsterRun]) -> list[tup
 
     Args:
         order: The stages of a sweep.
-        runs: The runs so far of one sweep, in any order.
+        runs: The runs so far of one sweep, newest first as an instance gives them: a repeated run counts as its newest.
     """
     latest = {(run.job_name, run.tags.get(PARTITION_NAME_TAG)): run for run in reversed(runs)}
     for position, stage in enumerate(order):

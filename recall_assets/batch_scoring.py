@@ -67,13 +67,13 @@ def score_cases(cases: pl.DataFrame, tops: pl.DataFrame, k: int) -> pl.DataFrame
         .explode("card_id", "rank")
     )
     labelled = cases.lazy().filter(pl.col("must_cite_one_of").list.len() > 0)
-    own = pl.col("relevant_ids").is_not_null()
+    own = pl.col("relevant_ids").list.len() > 0  # null counts as no
     scored = (
         labelled.join(tops.lazy().select("case_id"), on="case_id", maintain_order="left")
         .select(
             "case_id",
             own=own,
-            n_relevant=pl.coalesce("relevant_ids", "must_cite_one_of").list.n_unique(),
+            n_relevant=pl.when(own).then("relevant_ids").otherwise("must_cite_one_of").list.n_unique(),
         )
         .join(_ranks(ranked, labelled, "must_cite_one_of"), on="case_id", how="left", maintain_order="left")
         .join(_ranks(ranked, labelled.filter(own), "relevant_ids"), on="case_id", how="left", maintain_order="left")

@@ -4,11 +4,13 @@ Results go to standard output, everything else to standard error. What a command
 the command runs: `--help`, `validate` and `score` must not pay for Dagster, Chroma or torch.
 """
 
+import io
 import json
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,11 @@ import click
 from recall_assets.config import DEFAULT_CONFIG, Settings, load_settings
 from recall_assets.gate import Verdict
 from recall_assets.inputs import Inputs, read_inputs
-from recall_assets.problems import InvalidInputError
+from recall_assets.problems import InvalidInputError, Problem
 from recall_assets.scorer import CONFIG_VARIABLE, configured_top_k
 
 INTERRUPTED = 130
+OUTPUT_CLOSED = 141  # as a shell reports it of a program whose reader, such as head, has left
 
 _PATH = click.Path(path_type=Path)
 Command = Callable[..., Any]
@@ -73,9 +76,13 @@ def sweep(
 ) -> None:
     """Ingest, retrieve, score and check every retriever."""
     settings = _overridden(load_settings(config), kb, cases, storage, k)
-    if retrievers:
-        settings = settings.with_retrievers(retrievers)
-    read_inputs(settings.kb, settings.cases)
+    problems: list[Problem] = []
+    with _collected(problems):
+        settings = settings.with_retrievers(retrievers or tuple(settings.retrievers))
+    with _collected(problems):
+        read_inputs(settings.kb, settings.cases)
+    if problems:
+        raise InvalidInputError(problems)
     from recall_assets.progress import Progress, kept_stderr
     from recall_assets.sweep import check_models, run_sweep
 
@@ -117,12 +124,11 @@ def score(cases: Path, run: Path, kb: Path | None, k: int | None, as_json: bool)
     from recall_assets.config import Floors
     from recall_assets.sources.captured import read_captured_run
 
-    cutoff = configured_top_k() if k is None else k
     captured, problems = read_captured_run(run)
-    try:
+    with _collected(problems):
+        cutoff = configured_top_k() if k is None else k
+    with _collected(problems):
         inputs = read_inputs(kb, cases)
-    except InvalidInputError as error:
-        raise InvalidInputError([*error.problems, *problems]) from None
     if problems:
         raise InvalidInputError(problems)
     unknown = sorted(set(captured) - {case.case_id for case in inputs.cases})
@@ -156,35 +162,43 @@ def ui(config: Path, port: int) -> None:
     command += ["--host", "127.0.0.1", "--port", str(port)]
     click.echo(f"Dagster UI: http://127.0.0.1:{port}", err=True)
     # In its home, so that Dagster does not find a second dagster.yaml in the folder it starts in.
-    sys.exit(subprocess.run(command, env=environment, cwd=home, check=False).returncode)  # noqa: S603 - fixed words
+    done = subprocess.run(command, env=environment, cwd=home, check=False)  # noqa: S603 - fixed words
+    raise click.exceptions.Exit(done.returncode)
 
 
 def main() -> None:
     """Runs the command line; every way out has an exit code that says what it means."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # an old encoding must not cost anyone the result
     sys.exit(_run(sys.argv[1:]))
 
 
 def _run(arguments: list[str]) -> int:
+    as_json = "--json" in arguments
     try:
-        cli.main(arguments, standalone_mode=False)
-    except click.exceptions.Exit as done:
-        return done.exit_code
+        # Without standalone mode click gives back the code of its Exit, and None where a command just ended.
+        return int(cli.main(arguments, standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
-        return Verdict.INVALID.exit_code
+        return _refused(Verdict.INVALID, [error.format_message()], as_json=as_json)
     except InvalidInputError as error:
-        if "--json" in arguments:
-            from recall_assets.reporting.json_form import invalid_json
-
-            _print_json(invalid_json(error))
         click.echo(str(error), err=True)
-        return Verdict.INVALID.exit_code
+        return _refused(Verdict.INVALID, [str(problem) for problem in error.problems], as_json=as_json)
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
+    except SystemExit:  # what click and rich make of a closed pipe
+        return OUTPUT_CLOSED
     except Exception as error:  # noqa: BLE001 - reported in full; 1 would tell a build that retrieval got worse
         _explain(error)
-        return Verdict.INCONCLUSIVE.exit_code
-    return 0
+        return _refused(Verdict.INCONCLUSIVE, str(error).splitlines() or [type(error).__name__], as_json=as_json)
+
+
+def _refused(verdict: Verdict, problems: list[str], *, as_json: bool) -> int:
+    if as_json:
+        from recall_assets.reporting.json_form import no_figures_json
+
+        _print_json(no_figures_json(verdict, problems))
+    return verdict.exit_code
 
 
 def _explain(error: Exception) -> None:
@@ -192,6 +206,15 @@ def _explain(error: Exception) -> None:
         click.echo(f"inconclusive: {error}", err=True)
     else:
         traceback.print_exception(error)
+
+
+@contextmanager
+def _collected(problems: list[Problem]) -> Iterator[None]:
+    """Adds the problems that the block ends with to the others, so that all are reported in one go."""
+    try:
+        yield
+    except InvalidInputError as error:
+        problems += error.problems
 
 
 def _overridden(
@@ -228,4 +251,4 @@ def _finish(report: Any, *, as_json: bool, stored_at: Path | None) -> None:
 
 
 def _print_json(document: dict[str, Any]) -> None:
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+    click.echo(json.dumps(document, indent=2, allow_nan=False))

@@ -4,7 +4,6 @@ The command line and Dagster are views of this model; neither has defaults of it
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path

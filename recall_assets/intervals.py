@@ -30,7 +30,7 @@ def wilson(successes: float, n: int, confidence: float = CONFIDENCE) -> Interval
     centre = rate + z * z / (2 * n)
     spread = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
-    # At 0 and n of n the bound is exact in theory; rounding must not move it past the end.
-    low = 0.0 if successes == 0 else (centre - spread) / scale
-    high = 1.0 if successes == n else (centre + spread) / scale
+    # At 0 and n of n the bound is exact in theory; rounding must not move it past the end, there or close by.
+    low = 0.0 if successes == 0 else max(0.0, (centre - spread) / scale)
+    high = 1.0 if successes == n else min(1.0, (centre + spread) / scale)
     return Interval(low, high)

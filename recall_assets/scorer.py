@@ -59,12 +59,14 @@ class RetrievalRecallScorer:
                 `parent_id`. An empty list scores 0.0 on all three.
 
         Raises:
-            TypeError: gold, or a retrieved item, is not of the described form.
+            TypeError: gold, retrieved, or one of its items, is not of the described form.
         """
         gold = _ids(_field(case, "must_cite_one_of"), "must_cite_one_of")
         if not gold:
             return {}
         relevant = _ids(_field(case, "relevant_ids"), "relevant_ids")
+        if isinstance(retrieved, str | Mapping) or not isinstance(retrieved, Iterable):
+            raise TypeError(f"retrieved must be a list of results, not {retrieved!r}")
         ranked = [_card_id(item) for item in retrieved]
         return triad(ranked, gold, self.top_k, relevant)._asdict()
 
@@ -89,7 +91,7 @@ def configured_top_k() -> int:
     from recall_assets.config import DEFAULT_CONFIG, Settings, load_settings
 
     named = os.environ.get(CONFIG_VARIABLE)
-    if named is None and not DEFAULT_CONFIG.exists():
+    if not named and not DEFAULT_CONFIG.exists():
         return Settings().top_k
     return load_settings(Path(named) if named else DEFAULT_CONFIG, need_retrievers=False).top_k
 

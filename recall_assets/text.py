@@ -26,7 +26,9 @@ def canonical_locale(tag: str) -> str | None:
     try:
         if not candidate[:1].isalpha() or not langcodes.tag_is_valid(candidate):
             return None
-        return langcodes.standardize_tag(candidate)
+        canonical = langcodes.standardize_tag(candidate)
+        # langcodes does not look up an extended language: `pt-BRA` is not Brazil, and no language either.
+        return None if langcodes.Language.get(canonical).extlangs else canonical
     except ValueError:
         return None
 

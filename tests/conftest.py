@@ -2,10 +2,11 @@
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
 
@@ -15,6 +16,10 @@ from recall_assets.resources.embedders import Vectors
 
 ROOT = Path(__file__).parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
+
+# How long an example takes is no fact about the code, least of all on a machine that runs tests in parallel.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 CARDS = [
     {"card_id": "apple", "locale": "en", "title": "Apple", "text": "red fruit from a tree"},
@@ -58,6 +63,13 @@ def write_jsonl(path: Path, records: Iterable[Any]) -> Path:
 
 
 @pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test's own folder, as working folder: paths, and so the messages that name them, are short and literal."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def make_settings(tmp_path: Path) -> Callable[..., Settings]:
     """Makes settings over `CARDS` and `CASES` on disk, one dense retriever `words` at top_k 1, all overridable."""
 
@@ -79,6 +91,21 @@ def make_settings(tmp_path: Path) -> Callable[..., Settings]:
 def test_resources() -> dict[str, object]:
     """Resources for `build_defs` and `run_sweep` that load no model and print nothing."""
     return {"embedding": WordEmbedding(), "progress": Quiet()}
+
+
+@pytest.fixture
+def make_graph(make_settings, test_resources) -> Iterator[Callable[..., Any]]:
+    """Makes a `tests.graph.Graph` over `make_settings(...)`; all of a test share one ephemeral instance."""
+    import dagster as dg
+
+    from tests.graph import Graph
+
+    with dg.DagsterInstance.ephemeral() as instance:
+
+        def make(resources: dict[str, object] | None = None, **settings: Any) -> Graph:
+            return Graph(make_settings(**settings), test_resources | (resources or {}), instance)
+
+        yield make
 
 
 @pytest.fixture

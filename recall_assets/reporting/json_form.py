@@ -1,11 +1,11 @@
 """The report as JSON: the object of `--json`, and the fuller one that is stored with a sweep."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from recall_assets.gate import Verdict
 from recall_assets.metrics import METRICS, Triad
-from recall_assets.problems import InvalidInputError
 from recall_assets.reporting.model import Report, RetrieverReport
 from recall_assets.slices import SliceScore
 
@@ -33,14 +33,14 @@ def stored_json(report: Report) -> dict[str, Any]:
     return document
 
 
-def invalid_json(error: InvalidInputError) -> dict[str, Any]:
-    """The object that `--json` prints where the input is wrong: the same keys, no retriever, and the problems."""
+def no_figures_json(verdict: Verdict, problems: Sequence[str]) -> dict[str, Any]:
+    """The object that `--json` prints where there are no figures: the same keys, no retriever, and the problems."""
     return {
-        "verdict": Verdict.INVALID.value,
-        "exit_code": Verdict.INVALID.exit_code,
+        "verdict": verdict.value,
+        "exit_code": verdict.exit_code,
         "top_k": None,
         "retrievers": {},
-        "problems": [str(problem) for problem in error.problems],
+        "problems": list(problems),
     }
 
 

@@ -100,7 +100,7 @@ def _read_markdown(path: Path, locale: str, problems: list[Problem]) -> Card | N
     values = {name: value for name, value in front.items() if name not in _FROM_ELSEWHERE}
     positions = {str(key[0]): position[0] for key, position in document.positions.items() if len(key) == 1}
     fields = Fields(RawRecord(values, Origin(str(path), 1), {"text": fence + 2, **positions}), _FRONT_FIELDS, problems)
-    for name in front.keys() & _FROM_ELSEWHERE.keys():
+    for name in filter(_FROM_ELSEWHERE.get, front):
         fields.problem(name, f'"{name}" does not belong in front matter: it is {_FROM_ELSEWHERE[name]}; remove it')
     values |= {"card_id": path.stem, "text": body.strip("\n")}
     return _card(fields, locale)

@@ -65,7 +65,7 @@ class Fields:
         """A list of ids, in order, repeats removed; an absent optional one is empty."""
         items = self._list(name, required)
         ids = [self.id_item(name, index, item) for index, item in enumerate(items)]
-        if at_least_one and name in self.record.values and not items:
+        if at_least_one and self.record.values.get(name) == []:
             self.problem(name, f"{name} is empty; leave the field out or name at least one id")
         return tuple(dict.fromkeys(item for item in ids if item))
 

@@ -24,8 +24,8 @@ _SHOW = str.maketrans({hidden: shown for shown, hidden in _NOT_LINE_ENDS.items()
 # No input of this project nests deeper than a handful; Python's own limit depends on who calls.
 _DEEPEST = 50
 _TOO_DEEP = "nested too deeply; write it flat"
-# YAML 1.1 also reads 010 as 8 and 1:30 as 90, which no one means here.
-_PLAIN_NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?|[-+]?\.[0-9]+|[-+]?\.inf|\.nan", re.IGNORECASE)
+# YAML 1.1 reads 010 as 8, 1:30 as 90 and 1_0 as 10, which no one means here.
+_ODD_NUMBER = re.compile(r"[-+]?0[0-9bx].*|.*[:_].*", re.IGNORECASE)
 
 
 @dataclass
@@ -65,7 +65,8 @@ def parse_yaml(
         return None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + first_line, mark.column + 1) if mark else (first_line, 1)
+        line, column = (mark.line, mark.column + 1) if mark else (0, 1)
+        line = first_line + min(line, text.count("\n"))  # the end of the text may be given as a line after its last
         what = ", ".join(part for part in (error.context, error.problem) if part)
         problems.append(Problem(file, line, f"not YAML: {what.translate(_SHOW)}", column))
         return None
@@ -129,7 +130,7 @@ class _Reader:
             return text
         kind = node.tag.rpartition(":")[2]
         try:
-            if kind not in ("int", "float") or _PLAIN_NUMBER.fullmatch(text):
+            if kind not in ("int", "float") or not _ODD_NUMBER.fullmatch(text):
                 return self.scalars.construct_object(node)
         except (yaml.YAMLError, ValueError, LookupError, AttributeError):  # a tag that the text does not fit
             pass

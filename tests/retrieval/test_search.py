@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+
+from recall_assets.retrieval.search import (
+    Candidate,
+    ExactSearch,
+    VectorTable,
+    card_similarities,
+    differs_from_exact,
+    in_rank_order,
+)
+
+# Four chunks of three cards in two locales; the query (1, 0) has the cosines 1, 0.6, 0.8 and 0 with them.
+TABLE = VectorTable(
+    chunk_ids=["a@en#0", "a@en#1", "b@en#0", "c@pt#0"],
+    card_ids=["a", "a", "b", "c"],
+    locales=["en", "en", "en", "pt"],
+    vectors=np.array([[2.0, 0.0], [0.6, 0.8], [0.8, -0.6], [0.0, 3.0]]),
+)
+QUERY = np.array([[1.0, 0.0]])
+
+
+def ids(candidates):
+    return [candidate.chunk_id for candidate in candidates]
+
+
+def test_the_higher_score_ranks_first_and_equal_scores_rank_by_chunk_id():
+    candidates = [
+        Candidate("b", "b", 0.5),
+        Candidate("c", "c", 0.9),
+        Candidate("a", "a", 0.5),
+        Candidate("B", "B", 0.5),
+    ]
+    assert ids(in_rank_order(candidates)) == ["c", "B", "a", "b"]
+
+
+def test_similarity_is_the_cosine_whatever_the_lengths():
+    assert TABLE.similarities(QUERY * 7).tolist() == [pytest.approx([1.0, 0.6, 0.8, 0.0])]
+
+
+def test_single_precision_queries_are_compared_in_double_precision():
+    similarities = TABLE.similarities(np.array([[0.1, 0.3]], dtype=np.float32))
+    assert similarities.dtype == np.float64
+    assert similarities[0, 0] == pytest.approx(0.1 / np.hypot(0.1, 0.3), abs=1e-8)
+
+
+def test_members_are_the_chunks_of_a_locale_or_all():
+    assert TABLE.members("en").tolist() == [0, 1, 2]
+    assert TABLE.members("pt").tolist() == [3]
+    assert TABLE.members("de").tolist() == []
+    assert TABLE.members(None).tolist() == [0, 1, 2, 3]
+
+
+def test_exact_search_gives_the_best_chunks_with_parent_and_cosine():
+    (found,) = ExactSearch(TABLE).nearest(QUERY, depth=3, locale=None)
+    assert [(c.chunk_id, c.card_id) for c in found] == [("a@en#0", "a"), ("b@en#0", "b"), ("a@en#1", "a")]
+    assert [c.score for c in found] == pytest.approx([1.0, 0.8, 0.6])
+
+
+def test_exact_search_in_a_locale_sees_no_other():
+    search = ExactSearch(TABLE)
+    assert (search.size("pt"), search.size("en"), search.size("de"), search.size(None)) == (1, 3, 0, 4)
+    assert [ids(found) for found in search.nearest(np.array([[0.0, 1.0], [1.0, 0.0]]), 5, "pt")] == [
+        ["c@pt#0"],
+        ["c@pt#0"],
+    ]
+
+
+def test_exact_search_answers_every_query_in_its_own_row():
+    found = ExactSearch(TABLE).nearest(np.array([[0.0, 1.0], [1.0, 0.0], [0.8, -0.6]]), 1, None)
+    assert [ids(row) for row in found] == [["c@pt#0"], ["a@en#0"], ["b@en#0"]]
+
+
+@pytest.mark.parametrize("width", [2, 37, 384])
+def test_equal_vectors_tie_to_the_last_bit_and_rank_by_id(width):
+    # A matrix product alone gives equal rows sums that can differ in the last bit, depending on where they stand.
+    rng = np.random.default_rng(width)
+    same, others = rng.normal(size=width), rng.normal(size=(40, width))
+    count = 23
+    vectors = np.concatenate([np.tile(same, (count, 1)), others])
+    names = [f"{number:02}" for number in range(len(vectors))]
+    table = VectorTable(names, names, ["en"] * len(names), vectors)
+    for queries in (same[None, :] + 0.1, rng.normal(size=(5, width)) * 0.1 + same):
+        for row in table.similarities(queries):
+            assert len(set(row[:count])) == 1
+        for found in ExactSearch(table).nearest(queries, len(names), None):
+            assert [chunk_id for chunk_id in ids(found) if chunk_id in names[:count]] == names[:count]
+
+
+def test_a_cards_similarity_is_that_of_its_best_chunk_in_the_locale():
+    (row,) = TABLE.similarities(QUERY)
+    assert card_similarities(TABLE, row, None) == pytest.approx({"a": 1.0, "b": 0.8, "c": 0.0})
+    assert card_similarities(TABLE, row, "en") == pytest.approx({"a": 1.0, "b": 0.8})
+    assert card_similarities(TABLE, row, "de") == {}
+
+
+def test_a_card_with_only_negative_similarity_has_it():
+    (row,) = TABLE.similarities(-QUERY)
+    assert card_similarities(TABLE, row, None)["b"] == pytest.approx(-0.8)
+
+
+@pytest.mark.parametrize(
+    ("found", "exact", "differs"),
+    [
+        pytest.param(["a", "b"], ["a", "b"], False, id="the same"),
+        pytest.param(["b", "a"], ["a", "b"], True, id="a better card further down"),
+        pytest.param(["a", "c"], ["a", "b"], True, id="a card is lost"),
+        pytest.param(["a"], ["a", "b"], True, id="too few"),
+        pytest.param(["a", "b2"], ["a", "b"], False, id="as good up to rounding"),
+        pytest.param([], [], False, id="nothing to find"),
+    ],
+)
+def test_an_index_differs_where_a_card_at_some_rank_is_worse(found, exact, differs):
+    similarity = {"a": 0.9, "b": 0.5, "b2": 0.5 - 1e-7, "c": 0.5 - 1e-5}
+    assert differs_from_exact(found, exact, similarity) is differs
