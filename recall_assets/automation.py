@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import dagster as dg
 from dagster._core.storage.tags import PARTITION_NAME_TAG
 
-from recall_assets.assets.partitions import Partitions
 from recall_assets.config import Settings
+from recall_assets.partitions import Partitions
 
 if TYPE_CHECKING:  # what define_asset_job gives, which Dagster does not export
     from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition

@@ -4,6 +4,7 @@ The command line and Dagster are views of this model; neither has defaults of it
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -183,6 +184,8 @@ class Schedule(_Model):
         try:
             CronSim(value, datetime(2026, 1, 1))  # noqa: DTZ001 - any moment will do
             why = "" if len(value.split()) == 5 else "Wrong number of fields"  # the library takes seconds, Dagster not
+            if re.search("LW|[0-9]L", value.upper()):
+                why = "Dagster has no LW and no 5L"
         except CronSimError as error:
             why = str(error)
         if why:

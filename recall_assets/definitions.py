@@ -13,7 +13,6 @@ from upath import UPath
 
 from recall_assets.assets.cases import case_set
 from recall_assets.assets.knowledge_base import kb_cards, kb_chunks, kb_collection
-from recall_assets.assets.partitions import Partitions
 from recall_assets.assets.reporting import gate_verdict, recall_report
 from recall_assets.assets.retrieval import retrieval_run
 from recall_assets.assets.scoring import case_scores, slice_scores
@@ -22,6 +21,7 @@ from recall_assets.checks.gate import RULES, gate_check
 from recall_assets.checks.inputs import locale_coverage
 from recall_assets.checks.retrieval import collection_complete, every_case_retrieved, index_matches_exact
 from recall_assets.config import DEFAULT_CONFIG, Settings, load_settings
+from recall_assets.partitions import Partitions
 from recall_assets.progress import Progress
 from recall_assets.resources.embedding import Embedding
 from recall_assets.resources.frames import ParquetIOManager

@@ -63,7 +63,9 @@ def test_the_next_piece_repeats_the_end_of_the_one_before_up_to_the_overlap():
 _MARKDOWN = st.lists(
     st.sampled_from(["word ", "\n\n", "# ", "- ", "```\n", "é. ", "\U0001f600", "> ", "|"]), min_size=30, max_size=150
 ).map("".join)
-_TEXTS = (st.text(min_size=1, max_size=400) | _MARKDOWN).filter(str.strip)
+# Without control characters: Python and the splitter differ on which of them are white space.
+_PLAIN = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.just("\n"), min_size=1, max_size=400)
+_TEXTS = (_PLAIN | _MARKDOWN).filter(str.strip)
 
 
 @settings(deadline=None)

@@ -19,6 +19,11 @@ def test_a_case_with_gold_and_a_result_is_scored():
     assert outcome.scores.retrieval_ndcg_at_k == pytest.approx(0.61315, abs=5e-6)
 
 
+def test_an_adversarial_case_with_gold_is_scored():
+    outcome = score_run([case(case_type="adversarial")], {"c": results("a")}, 1)["c"]
+    assert outcome == Outcome("en", "adversarial", True, 1, 0, Triad(1.0, 1.0, 1.0))
+
+
 def test_an_empty_result_is_a_zero_and_a_missing_one_is_not():
     outcomes = score_run([case("empty"), case("missing")], {"empty": ()}, 3)
     assert outcomes == {

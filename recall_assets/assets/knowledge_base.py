@@ -7,11 +7,11 @@ import dagster as dg
 import polars as pl
 
 from recall_assets.assets.metadata import column_schema, frame_output
-from recall_assets.assets.partitions import Partitions
 from recall_assets.checks.inputs import validity_result, validity_spec
 from recall_assets.chunking import chunk_cards
 from recall_assets.config import Settings
 from recall_assets.indexing import ensure_collection
+from recall_assets.partitions import Partitions
 from recall_assets.progress import Progress
 from recall_assets.resources.embedding import Embedding
 from recall_assets.resources.vector_store import VectorStore

@@ -1,6 +1,6 @@
 """What assets show in Dagster: column schemas from pandera, row counts, figures that plot over time."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
@@ -9,7 +9,6 @@ import polars as pl
 
 from recall_assets.fingerprint import digest
 from recall_assets.metrics import METRICS
-from recall_assets.problems import Problem
 from recall_assets.reporting.markdown import slice_table
 from recall_assets.slices import SliceScore
 
@@ -38,13 +37,6 @@ def frame_output(frame: pl.DataFrame, **metadata: Any) -> dg.Output[pl.DataFrame
     """An asset's frame with its row count, and a data version that changes only when the content does."""
     version = dg.DataVersion(digest(frame.to_dicts()))
     return dg.Output(frame, metadata={"dagster/row_count": frame.height, **metadata}, data_version=version)
-
-
-def problem_table(problems: Iterable[Problem]) -> dg.TableMetadataValue:
-    """Problems as a table of place and finding."""
-    records = [dg.TableRecord({"where": f"{p.file}:{p.line}", "what": p.what}) for p in problems]
-    columns = [dg.TableColumn("where"), dg.TableColumn("what")]
-    return dg.MetadataValue.table(records, dg.TableSchema(columns))
 
 
 def slice_metadata(by_retriever: Mapping[str, list[SliceScore]], k: int) -> dict[str, Any]:

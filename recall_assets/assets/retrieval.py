@@ -4,8 +4,8 @@ import dagster as dg
 import polars as pl
 
 from recall_assets.assets.metadata import column_schema, frame_output
-from recall_assets.assets.partitions import Partitions
 from recall_assets.config import Settings
+from recall_assets.partitions import Partitions
 from recall_assets.progress import Progress
 from recall_assets.resources.embedding import Embedding
 from recall_assets.resources.vector_store import VectorStore

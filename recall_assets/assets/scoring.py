@@ -6,9 +6,9 @@ import dagster as dg
 import polars as pl
 
 from recall_assets.assets.metadata import column_schema, frame_output, slice_metadata
-from recall_assets.assets.partitions import Partitions
 from recall_assets.config import Settings
 from recall_assets.indexing import known_fingerprints
+from recall_assets.partitions import Partitions
 from recall_assets.resources.embedding import Embedding
 from recall_assets.resources.frames import ALL_PARTITIONS
 from recall_assets.schemas import CASE_SCORES, SLICE_SCORES

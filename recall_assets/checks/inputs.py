@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import dagster as dg
 import polars as pl
 
-from recall_assets.assets.metadata import problem_table
 from recall_assets.coverage import coverage_table, uncovered_cases
 from recall_assets.problems import Problem
 
@@ -33,7 +32,7 @@ def validity_result(name: str, asset: str, problems: Sequence[Problem], when_val
         passed=not problems,
         severity=dg.AssetCheckSeverity.ERROR,
         description=first,
-        metadata={"problems": len(problems), "details": problem_table(problems)},
+        metadata={"problems": len(problems), "details": _problem_table(problems)},
     )
 
 
@@ -61,3 +60,9 @@ def locale_coverage(case_set: pl.DataFrame, kb_cards: pl.DataFrame) -> dg.AssetC
             "details": dg.MetadataValue.table(records, dg.TableSchema(columns)),
         },
     )
+
+
+def _problem_table(problems: Sequence[Problem]) -> dg.TableMetadataValue:
+    records = [dg.TableRecord({"where": f"{p.file}:{p.line}", "what": p.what}) for p in problems]
+    columns = [dg.TableColumn("where"), dg.TableColumn("what")]
+    return dg.MetadataValue.table(records, dg.TableSchema(columns))

@@ -3,8 +3,8 @@
 import dagster as dg
 import polars as pl
 
-from recall_assets.assets.partitions import Partitions
 from recall_assets.indexing import collection_faults
+from recall_assets.partitions import Partitions
 from recall_assets.records import RETRIEVED
 from recall_assets.resources.vector_store import VectorStore
 from recall_assets.schemas import chunks_of

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recall_assets.config import HttpChroma, Storage
 from recall_assets.records import Chunk
 from recall_assets.resources.embedders import Vectors
-from recall_assets.retrieval.search import Candidate, VectorTable
+from recall_assets.vectors import Candidate, VectorTable
 
 _ADD_BATCH = 2000  # batches of 1,000 and more ingest three times faster than of 10; the server allows 5,461
 

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_assets.progress import Advance
-from recall_assets.retrieval.search import Candidate, Search, in_rank_order
+from recall_assets.retrieval.search import Search, in_rank_order
+from recall_assets.vectors import Candidate
 
 QUERY_BATCH = 100  # queries in batches of 100 run five times faster than one by one
 

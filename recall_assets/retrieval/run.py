@@ -19,14 +19,13 @@ from recall_assets.resources.embedding import Embedding
 from recall_assets.resources.vector_store import VectorStore
 from recall_assets.retrieval.expansion import QUERY_BATCH, nearest_cards
 from recall_assets.retrieval.search import (
-    Candidate,
     ExactSearch,
     Search,
-    VectorTable,
     card_similarities,
     differs_from_exact,
 )
 from recall_assets.schemas import RUN, build_frame
+from recall_assets.vectors import Candidate, VectorTable
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,12 @@ The approximate index itself is Chroma's, in `recall_assets.resources.vector_sto
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-
-class Candidate(NamedTuple):
-    """A chunk that a search proposes, with its parent and its score (higher is better)."""
-
-    chunk_id: str
-    card_id: str
-    score: float
+from recall_assets.vectors import Candidate, VectorTable
 
 
 class Search(Protocol):
@@ -33,37 +25,6 @@ class Search(Protocol):
 def in_rank_order(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Score descending, then chunk id ascending: the order of everything this project ranks."""
     return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.chunk_id))
-
-
-@dataclass
-class VectorTable:
-    """The vectors of a collection, one row a chunk, rows sorted by chunk id."""
-
-    chunk_ids: list[str]
-    card_ids: list[str]
-    locales: list[str]
-    vectors: NDArray[np.float64]
-
-    @cached_property
-    def _unit_rows(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        # Equal vectors are scored once: a matrix product may give equal rows sums that differ in the last bit, and
-        # their tie would then be broken by chance instead of by id.
-        rows, which = np.unique(self.vectors, axis=0, return_inverse=True)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True), which.reshape(-1)
-
-    def similarities(self, vectors: NDArray[Any]) -> NDArray[np.float64]:
-        """Cosine of every query (row) with every chunk (column), in double precision."""
-        queries = np.asarray(vectors, dtype=np.float64)
-        queries = queries / np.linalg.norm(queries, axis=1, keepdims=True)
-        rows, which = self._unit_rows
-        similarities: NDArray[np.float64] = queries @ rows.T
-        return similarities[:, which]
-
-    def members(self, locale: str | None) -> NDArray[np.intp]:
-        """The row numbers of a locale's chunks, or (None) of all."""
-        if locale is None:
-            return np.arange(len(self.chunk_ids))
-        return np.flatnonzero(np.array(self.locales, dtype=object) == locale)
 
 
 class ExactSearch:

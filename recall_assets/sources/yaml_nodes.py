@@ -66,9 +66,10 @@ def parse_yaml(
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line, mark.column + 1) if mark else (0, 1)
-        line = first_line + min(line, text.count("\n"))  # the end of the text may be given as a line after its last
+        if line > text.count("\n"):  # the end of the text, given as a line after its last
+            line, column = text.count("\n"), len(text) - text.rfind("\n")
         what = ", ".join(part for part in (error.context, error.problem) if part)
-        problems.append(Problem(file, line, f"not YAML: {what.translate(_SHOW)}", column))
+        problems.append(Problem(file, line + first_line, f"not YAML: {what.translate(_SHOW)}", column))
         return None
     except RecursionError:  # the parser in C has a limit of its own, the one in Python has not
         problems.append(Problem(file, first_line, f"not YAML: {_TOO_DEEP}"))

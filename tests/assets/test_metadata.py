@@ -3,10 +3,9 @@ import pandera.polars as pa
 import polars as pl
 import pytest
 
-from recall_assets.assets.metadata import column_schema, frame_output, problem_table, slice_metadata
+from recall_assets.assets.metadata import column_schema, frame_output, slice_metadata
 from recall_assets.intervals import Interval
 from recall_assets.metrics import Triad
-from recall_assets.problems import Problem
 from recall_assets.schemas import CARDS, CASE_SCORES, CASES, CHUNKS, COLLECTION, RUN, SLICE_SCORES, VERDICTS
 from recall_assets.slices import Ledger, SliceScore
 
@@ -56,12 +55,6 @@ def test_the_data_version_follows_the_content_alone():
     assert frame_output(pl.DataFrame({"a": ["x", "y"]}), note="another").data_version == version
     assert frame_output(frame.reverse()).data_version != version
     assert frame_output(frame.rename({"a": "b"})).data_version != version
-
-
-def test_problems_are_shown_as_place_and_finding():
-    table = problem_table([Problem("kb/en/a.md", 3, "title is empty; write one")])
-    assert [record.data for record in table.records] == [{"where": "kb/en/a.md:3", "what": "title is empty; write one"}]
-    assert [column.name for column in table.schema.columns] == ["where", "what"]
 
 
 def test_figures_that_plot_are_the_unrounded_means_and_n_of_each_retriever():

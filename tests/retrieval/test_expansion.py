@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from recall_assets.retrieval.expansion import QUERY_BATCH, nearest_cards
-from recall_assets.retrieval.search import Candidate, in_rank_order
+from recall_assets.retrieval.search import in_rank_order
+from recall_assets.vectors import Candidate
 
 QUERY = np.zeros((1, 2))
 

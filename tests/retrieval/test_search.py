@@ -2,13 +2,12 @@ import numpy as np
 import pytest
 
 from recall_assets.retrieval.search import (
-    Candidate,
     ExactSearch,
-    VectorTable,
     card_similarities,
     differs_from_exact,
     in_rank_order,
 )
+from recall_assets.vectors import Candidate, VectorTable
 
 # Four chunks of three cards in two locales; the query (1, 0) has the cosines 1, 0.6, 0.8 and 0 with them.
 TABLE = VectorTable(

@@ -175,7 +175,7 @@ def test_a_case_id_that_is_taken_is_a_problem_also_across_files_and_spellings(he
         ("cases.yaml", "# hi\n\nword", "cases.yaml:3: expected a list of cases, each starting with `- case_id:`"),
         ("cases.yaml", "- a: 'x\n", "cases.yaml:2:1: not YAML: while scanning a quoted scalar, found unexpected end of"
          " stream"),
-        ("cases.yaml", "[" * 900, "cases.yaml:1:1: not YAML: while parsing a flow node, did not find expected node"
+        ("cases.yaml", "[" * 900, "cases.yaml:1:901: not YAML: while parsing a flow node, did not find expected node"
          " content"),
         ("cases.jsonl", "x", "cases.jsonl:1:1: not JSON: Expecting value at column 1"),
     ],

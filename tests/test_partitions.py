@@ -1,4 +1,4 @@
-from recall_assets.assets.partitions import Partitions
+from recall_assets.partitions import Partitions
 
 TWO = {"bag": {"kind": "usem3"}, "other": {"kind": "usem3"}, "idle": {"kind": "usem3"}}
 
