@@ -12,7 +12,6 @@ import dagster as dg
 from dagster._core.storage.tags import PARTITION_NAME_TAG
 
 from recall_assets.config import Settings
-from recall_assets.partitions import Partitions
 
 if TYPE_CHECKING:  # what define_asset_job gives, which Dagster does not export
     from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
@@ -50,13 +49,10 @@ def stages(settings: Settings) -> list[Stage]:
     ]
 
 
-def jobs(settings: Settings, partitions: Partitions) -> "dict[str, UnresolvedAssetJobDefinition]":
+def jobs(settings: Settings) -> "dict[str, UnresolvedAssetJobDefinition]":
     """One job a stage, by name."""
-    by_stage = {"sweep_index": partitions.embedders, "sweep_retrieve": partitions.retrievers}
     return {
-        stage.job: dg.define_asset_job(
-            stage.job, selection=dg.AssetSelection.assets(*stage.assets), partitions_def=by_stage.get(stage.job)
-        )
+        stage.job: dg.define_asset_job(stage.job, selection=dg.AssetSelection.assets(*stage.assets))
         for stage in stages(settings)
     }
 

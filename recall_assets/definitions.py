@@ -43,7 +43,7 @@ def build_defs(settings: Settings, **resources: object) -> dg.Definitions:
         **resources: Resources to use instead of the configured ones, by their names below.
     """
     partitions = Partitions.of(settings)
-    stage_jobs = jobs(settings, partitions)
+    stage_jobs = jobs(settings)
     return dg.Definitions(
         assets=[
             kb_cards,

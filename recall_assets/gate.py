@@ -140,7 +140,7 @@ def _floor(retriever: str, overall: SliceScore, metric: int, floor: float | None
     if floor is None:
         status, detail = Status.INACTIVE, f"inactive: no floor is set; {seen}"
     elif observed < floor:
-        status, detail = Status.FAILED, f"below the floor {floor}: {seen}"
+        status, detail = Status.FAILED, f"{floor - observed:.2g} below the floor {floor}: {seen}"
     else:
         status, detail = Status.PASSED, f"at or above the floor {floor}: {seen}"
     return RuleResult(retriever, rule, status, floor, observed, overall.n, low, high, detail)

@@ -59,9 +59,9 @@ class RetrievalRecallScorer:
                 `parent_id`. An empty list scores 0.0 on all three.
 
         Raises:
-            TypeError: gold, retrieved, or one of its items, is not of the described form.
+            TypeError: case, gold, retrieved, or one of its items, is not of the described form.
         """
-        gold = _ids(_field(case, "must_cite_one_of"), "must_cite_one_of")
+        gold = _ids(_gold_of(case), "must_cite_one_of")
         if not gold:
             return {}
         relevant = _ids(_field(case, "relevant_ids"), "relevant_ids")
@@ -96,8 +96,15 @@ def configured_top_k() -> int:
     return load_settings(Path(named) if named else DEFAULT_CONFIG, need_retrievers=False).top_k
 
 
+def _gold_of(case: Case | Mapping[str, Any]) -> Any:
+    # A misspelt key must not pass for a case without gold, which would drop out of every mean unseen.
+    if isinstance(case, Mapping) and "must_cite_one_of" not in case:
+        raise TypeError(f"the case has no must_cite_one_of, which is [] for a case without gold: {dict(case)!r}")
+    return _field(case, "must_cite_one_of")
+
+
 def _field(case: Case | Mapping[str, Any], name: str) -> Any:
-    return case.get(name) if isinstance(case, Mapping) else getattr(case, name)
+    return case.get(name) if isinstance(case, Mapping) else getattr(case, name, None)
 
 
 def _ids(value: Any, name: str) -> frozenset[str]:

@@ -4,7 +4,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import hypothesis
 import numpy as np
@@ -67,6 +67,29 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The test's own folder, as working folder: paths, and so the messages that name them, are short and literal."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+class Ran(NamedTuple):
+    """What a run of the command line left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def recall(here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """Runs `recall` with the given arguments in the test's own folder, whatever the environment says."""
+    from recall_assets.cli import _run
+
+    for variable in ("RECALL_CONFIG", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(variable, raising=False)
+
+    def run(*arguments: object) -> Ran:
+        capfd.readouterr()
+        return Ran(_run([str(argument) for argument in arguments]), *capfd.readouterr())
+
+    return run
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_assets.chunking import chunk_cards
@@ -68,14 +68,12 @@ _PLAIN = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.just("\n"),
 _TEXTS = (_PLAIN | _MARKDOWN).filter(str.strip)
 
 
-@settings(deadline=None)
 @given(_TEXTS, st.integers(50, 120))
 def test_without_overlap_the_pieces_are_the_text_but_for_white_space_where_it_was_cut(text, max_chars):
     found = pieces(text, max_chars=max_chars, overlap_chars=0)
     assert "".join("".join(found).split()) == "".join(text.split())
 
 
-@settings(deadline=None)
 @given(_TEXTS, st.integers(50, 120), st.integers(0, 49))
 def test_every_piece_is_a_part_of_the_text_with_something_in_it_and_within_the_limit(text, max_chars, overlap_chars):
     for piece in pieces(text, max_chars=max_chars, overlap_chars=overlap_chars):

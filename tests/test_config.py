@@ -281,7 +281,7 @@ _PART = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.lists(_PART, min_size=4, max_size=6).map(" ".join))
 def test_every_accepted_cron_expression_is_one_that_dagster_takes(cron):
     try:
@@ -307,7 +307,7 @@ _YAML = st.recursive(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from([*Settings.model_fields, "x"]), _YAML))
 def test_any_settings_are_valid_or_every_problem_has_a_line_and_column(tmp_path, values):
     path = tmp_path / "recall.yaml"

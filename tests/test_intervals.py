@@ -49,7 +49,7 @@ def test_the_interval_of_a_mean_holds_it_and_stays_within_zero_and_one(n, mean):
 
 
 def test_rounding_does_not_move_an_end_out_of_the_unit_range():
-    assert wilson(1e-10, 1).low >= 0.0
+    assert wilson(1.0547914161437251e-12, 1).low >= 0.0
     assert wilson(9_999_999.999961749, 10_000_000).high <= 1.0
 
 

@@ -218,3 +218,8 @@ def test_a_mean_is_the_same_to_the_last_bit_in_every_order(values, random):
     scores = [{NDCG: value} for value in values]
     shuffled = random.sample(scores, len(scores))
     assert mean_scores(shuffled) == mean_scores(scores)
+
+
+def test_a_case_without_the_gold_field_is_refused_so_that_a_misspelt_key_drops_no_case_from_the_mean():
+    with pytest.raises(TypeError, match="the case has no must_cite_one_of"):
+        RetrievalRecallScorer(top_k=5).score({"must_site_one_of": ["a"]}, ["a"])

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_assets.text import canonical_locale, did_you_mean, nearest, normal_id, some, without_result
@@ -52,7 +52,6 @@ def test_an_unknown_tag_has_no_canonical_form(tag):
     assert canonical_locale(tag) is None
 
 
-@settings(deadline=None)
 @given(st.text(max_size=12) | st.from_regex(r"[a-zA-Z]{1,4}([-_][a-zA-Z0-9]{1,5}){0,3}", fullmatch=True))
 def test_any_text_has_a_stable_canonical_form_or_none(text):
     canonical = canonical_locale(text)

@@ -68,7 +68,8 @@ def test_a_mean_below_its_floor_fails_the_run_and_costs_no_one_the_report(make_g
     assert {check.check_name for check in checks(result).values() if not check.passed} == {name}
     check = checks(result)[name]
     assert (check.severity, check.blocking) == (ERROR, True)
-    assert check.description.startswith(f"words: below the floor {MEANS[name] + 1e-9}: observed {MEANS[name]:.4f}, n 3")
+    said = f"words: 1e-09 below the floor {MEANS[name] + 1e-9}: observed {MEANS[name]:.4f}, n 3"
+    assert check.description.startswith(said)
     report = graph.settings.storage.path / "reports" / result.run_id / "report.json"
     assert json.loads(report.read_text())["verdict"] == "fail"
 

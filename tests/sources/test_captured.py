@@ -148,7 +148,7 @@ _ITEM = st.one_of(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(_ITEM, max_size=3) | _ITEM, min_size=1, max_size=4))
 def test_any_results_are_read_or_a_problem_at_their_line(tmp_path, results):
     path = tmp_path / "run.jsonl"

@@ -208,7 +208,7 @@ _MARKDOWN = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.binary(max_size=80) | st.text(max_size=80).map(str.encode) | _MARKDOWN.map(lambda text: b"---\n" + text.encode())
 )

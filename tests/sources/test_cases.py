@@ -236,7 +236,7 @@ _VALUES = st.one_of(st.none(), st.booleans(), st.integers(), _WORDS, st.lists(_W
 _NAMES = st.sampled_from(["case_id", "locale", "case_type", "query", "must_cite_one_of", "relevant_ids", "tags", "x"])
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.dictionaries(_NAMES, _VALUES), max_size=3), st.sampled_from([".jsonl", ".yaml"]))
 def test_any_records_become_cases_or_problems_with_their_line(tmp_path, records, suffix):
     lines = [json.dumps(record, ensure_ascii=False) for record in records]
@@ -247,7 +247,7 @@ def test_any_records_become_cases_or_problems_with_their_line(tmp_path, records,
     assert places == set(range(1, max(len(records), 1) + 1))
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=80) | st.text(max_size=80).map(str.encode), st.sampled_from([".yaml", ".jsonl"]))
 def test_any_bytes_are_cases_or_a_problem_with_a_line_of_the_file(tmp_path, data, suffix):
     path = tmp_path / f"cases{suffix}"

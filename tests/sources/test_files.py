@@ -114,7 +114,7 @@ def test_a_folder_that_may_not_be_listed_is_a_problem(here, monkeypatch):
     ]
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=200) | st.text(max_size=100).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_bytes_are_a_text_or_one_problem_with_a_line_of_the_file(tmp_path, data):
     path = tmp_path / "f"

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_assets.sources.json_lines import parse_json_lines
@@ -76,7 +76,6 @@ _JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(st.dictionaries(st.text(), _JSON, max_size=4), max_size=5))
 def test_whatever_json_writes_one_object_a_line_is_read_back(objects):
     text = "\n".join(json.dumps(value, ensure_ascii=False) for value in objects)
@@ -107,7 +106,6 @@ _PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60) | st.lists(_PIECES, max_size=25).map("".join))
 def test_any_text_gives_a_record_or_a_problem_for_each_line_with_something_on_it(text):
     problems = []

@@ -1,6 +1,6 @@
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_assets.sources import yaml_nodes
@@ -152,7 +152,6 @@ _TEXT = st.text(st.sampled_from("-:?[]{},&*!|>'\"%@#ab0 \n\t\r\u2028é.~<=\ufeff
 )
 
 
-@settings(deadline=None)
 @given(_TEXT, st.booleans())
 def test_any_text_gives_a_document_or_a_problem_and_every_problem_has_a_line_of_the_text(text, as_text):
     problems = []
