@@ -131,7 +131,7 @@ def make_graph(make_settings, test_resources) -> Iterator[Callable[..., Any]]:
         yield make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of shared data sets; skips the test where it is absent."""
     if not SHARED_DATA.is_dir():

