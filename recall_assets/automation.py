@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import dagster as dg
-from dagster._core.storage.tags import PARTITION_NAME_TAG
 
 from recall_assets.config import Settings
 
 if TYPE_CHECKING:  # what define_asset_job gives, which Dagster does not export
     from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
+_PARTITION_TAG = "dagster/partition"  # Dagster's own
 SWEEP_TAG = "recall/sweep"
+"""On every run of a scheduled sweep; the sensor carries these on."""
+COMMAND_TAG = "recall/command"
+"""On every run of a sweep from the command line, which carries itself on."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ def next_runs(order: Sequence[Stage], runs: Sequence[dg.DagsterRun]) -> list[tup
         order: The stages of a sweep.
         runs: The runs so far of one sweep, newest first as an instance gives them: a repeated run counts as its newest.
     """
-    latest = {(run.job_name, run.tags.get(PARTITION_NAME_TAG)): run for run in reversed(runs)}
+    latest = {(run.job_name, partition_of(run)): run for run in reversed(runs)}
     for position, stage in enumerate(order):
         done = [latest.get((stage.job, partition)) for partition in stage.runs]
         to_start = [(stage, partition) for partition, run in zip(stage.runs, done, strict=True) if run is None]
@@ -128,3 +131,31 @@ def next_runs(order: Sequence[Stage], runs: Sequence[dg.DagsterRun]) -> list[tup
         if position == 0 and not all(run.is_success for run in done if run is not None):
             return []
     return []
+
+
+def partition_of(run: dg.DagsterRun) -> str | None:
+    """The partition key of a run, None if it has none."""
+    return run.tags.get(_PARTITION_TAG)
+
+
+def runs_of_sweep(instance: dg.DagsterInstance, run: dg.DagsterRun) -> Sequence[dg.DagsterRun]:
+    """Every run of the sweep that a run belongs to, itself included, newest first; none if it belongs to none."""
+    tags = {key: run.tags[key] for key in (SWEEP_TAG, COMMAND_TAG) if key in run.tags}
+    return instance.get_runs(dg.RunsFilter(tags=tags)) if tags else []
+
+
+def failed_in_sweep(settings: Settings, instance: dg.DagsterInstance, run: dg.DagsterRun) -> dict[str, str]:
+    """The retrievers that have no new result in the sweep a run belongs to, and why; none outside of a sweep.
+
+    What an earlier sweep left may still fit by its fingerprint, but it says nothing about now: the store may be down.
+    """
+    runs = runs_of_sweep(instance, run)
+    if not runs:
+        return {}
+    succeeded = {(other.job_name, partition_of(other)) for other in runs if other.is_success}
+    return {
+        name: f"{job} did not succeed in this sweep for {partition}"
+        for name, retriever in settings.retrievers.items()
+        for job, partition in (("sweep_retrieve", name), ("sweep_index", retriever.embedder))
+        if (job, partition) not in succeeded
+    }

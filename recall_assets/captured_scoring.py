@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from recall_assets.config import Floors
+from recall_assets.config import Settings
 from recall_assets.gate import Status, judge, verdict_of
 from recall_assets.outcomes import score_run
 from recall_assets.records import Case
@@ -15,16 +15,16 @@ from recall_assets.text import without_result
 RETRIEVER = "captured"
 
 
-def score_captured(cases: Sequence[Case], run: Run, k: int, floors: Floors, *, labels_resolved: bool) -> Report:
+def score_captured(cases: Sequence[Case], run: Run, settings: Settings, *, labels_resolved: bool) -> Report:
     """The report on a captured run, under the one retriever `captured`.
 
     Args:
         cases: The case set.
         run: Case id to ranked result; an absent case is missing, which makes the verdict inconclusive.
-        k: The cutoff, at least 1.
-        floors: The configured minima.
+        settings: For the cutoff and the floors.
         labels_resolved: Whether the labels were checked against a knowledge base; if not, that check is not listed.
     """
+    k = settings.top_k
     slices = slice_scores(Counter(score_run(cases, run, k).values()), k)
     missing = [case.case_id for case in cases if case.case_id not in run]
     checks = [
@@ -36,7 +36,7 @@ def score_captured(cases: Sequence[Case], run: Run, k: int, floors: Floors, *, l
             blocking=True,
             detail=without_result(missing, len(cases)) if missing else "",
         ),
-        *(check_of_rule(rule) for rule in judge(RETRIEVER, slices, floors)),
+        *(check_of_rule(rule) for rule in judge(RETRIEVER, slices, settings.gate.floors)),
     ]
     verdict = verdict_of((check.name, check.status) for check in checks)
     return Report(verdict, k, [RetrieverReport(RETRIEVER, slices, checks)])

@@ -12,15 +12,18 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from recall_assets.config import DEFAULT_CONFIG, Settings, load_settings
+from recall_assets.config import CONFIG_VARIABLE, DEFAULT_CONFIG, Settings, configured_settings, load_settings
+from recall_assets.errors import StoreUnavailableError, SweepFailedError
 from recall_assets.gate import Verdict
 from recall_assets.inputs import Inputs, read_inputs
 from recall_assets.problems import InvalidInputError, Problem
-from recall_assets.scorer import CONFIG_VARIABLE, configured_top_k
+
+if TYPE_CHECKING:
+    from recall_assets.reporting.model import Report
 
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141  # as a shell reports it of a program whose reader, such as head, has left
@@ -118,15 +121,14 @@ def validate(config: Path, kb: Path | None, cases: Path | None, as_json: bool) -
 def score(cases: Path, run: Path, kb: Path | None, k: int | None, as_json: bool) -> None:
     """Score a captured run: no store and no model is loaded.
 
-    The cutoff is --k, or top_k of recall.yaml where there is one.
+    The floors, and the cutoff without --k, are those of recall.yaml where there is one.
     """
     from recall_assets.captured_scoring import score_captured
-    from recall_assets.config import Floors
     from recall_assets.sources.captured import read_captured_run
 
     captured, problems = read_captured_run(run)
     with _collected(problems):
-        cutoff = configured_top_k() if k is None else k
+        settings = _overridden(configured_settings(), k=k)
     with _collected(problems):
         inputs = read_inputs(kb, cases)
     if problems:
@@ -137,7 +139,7 @@ def score(cases: Path, run: Path, kb: Path | None, k: int | None, as_json: bool)
 
         what = f"{len(unknown)} results are for cases that the case set does not have, not scored: {some(unknown)}"
         click.echo(f"note: {run}: {what}", err=True)
-    report = score_captured(inputs.cases, captured, cutoff, Floors(), labels_resolved=kb is not None)
+    report = score_captured(inputs.cases, captured, settings, labels_resolved=kb is not None)
     _finish(report, as_json=as_json, stored_at=None)
 
 
@@ -202,7 +204,7 @@ def _refused(verdict: Verdict, problems: list[str], *, as_json: bool) -> int:
 
 
 def _explain(error: Exception) -> None:
-    if type(error).__name__ in ("SweepFailedError", "StoreUnavailableError") or isinstance(error, OSError):
+    if isinstance(error, SweepFailedError | StoreUnavailableError | OSError):
         click.echo(f"inconclusive: {error}", err=True)
     else:
         traceback.print_exception(error)
@@ -218,7 +220,11 @@ def _collected(problems: list[Problem]) -> Iterator[None]:
 
 
 def _overridden(
-    settings: Settings, kb: Path | None, cases: Path | None, storage: Path | None = None, k: int | None = None
+    settings: Settings,
+    kb: Path | None = None,
+    cases: Path | None = None,
+    storage: Path | None = None,
+    k: int | None = None,
 ) -> Settings:
     given = {"kb": kb, "cases": cases, "top_k": k}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -238,7 +244,7 @@ def _summary(inputs: Inputs) -> dict[str, int]:
     }
 
 
-def _finish(report: Any, *, as_json: bool, stored_at: Path | None) -> None:
+def _finish(report: "Report", *, as_json: bool, stored_at: Path | None) -> None:
     if as_json:
         from recall_assets.reporting.json_form import report_json
 

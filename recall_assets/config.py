@@ -4,6 +4,7 @@ The command line and Dagster are views of this model; neither has defaults of it
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -27,9 +28,11 @@ from recall_assets.sources.yaml_nodes import Document, parse_yaml
 from recall_assets.text import did_you_mean
 
 DEFAULT_CONFIG = Path("recall.yaml")
+CONFIG_VARIABLE = "RECALL_CONFIG"
+"""Environment variable that names the configuration in force."""
 
 # Partition keys become tag values and parts of collection names, which Dagster and Chroma restrict.
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.[A-Za-z0-9_-])*$", max_length=63)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -274,11 +277,38 @@ def load_settings(path: Path = DEFAULT_CONFIG, *, need_retrievers: bool = True) 
     return _relative_to(path.parent, settings)
 
 
+def configured_settings() -> Settings:
+    """The configuration in force: the file that RECALL_CONFIG names, or `recall.yaml` here, or else the defaults.
+
+    For what needs no retriever; a sweep loads its file itself.
+
+    Raises:
+        InvalidInputError: The configuration is not valid, or RECALL_CONFIG names a file that does not exist.
+    """
+    named = os.environ.get(CONFIG_VARIABLE)
+    if not named and not DEFAULT_CONFIG.exists():
+        return Settings()
+    return load_settings(Path(named) if named else DEFAULT_CONFIG, need_retrievers=False)
+
+
 def _relative_to(folder: Path, settings: Settings) -> Settings:
     storage = settings.storage.model_copy(update={"path": folder / settings.storage.path})
+    embedders = {name: _with_local_model(folder, embedder) for name, embedder in settings.embedders.items()}
     return settings.model_copy(
-        update={"kb": folder / settings.kb, "cases": folder / settings.cases, "storage": storage}
+        update={
+            "kb": folder / settings.kb,
+            "cases": folder / settings.cases,
+            "storage": storage,
+            "embedders": embedders,
+        }
     )
+
+
+def _with_local_model(folder: Path, embedder: Embedder) -> Embedder:
+    """A model that is a path starts at the file's folder too; what is no folder there is left for the hub."""
+    if isinstance(embedder, SentenceTransformersEmbedder) and (folder / embedder.model).is_dir():
+        return embedder.model_copy(update={"model": str(folder / embedder.model)})
+    return embedder
 
 
 def _dangling_names(file: str, document: Document) -> Iterator[Problem]:
@@ -339,7 +369,10 @@ def _in_words(detail: Mapping[str, Any]) -> str:
         "missing": "missing; this setting has no default",
         "union_tag_invalid": f'unknown kind "{context.get("tag")}"; write one of {context.get("expected_tags")}',
         "union_tag_not_found": "missing kind; say `kind: ...`",
-        "string_pattern_mismatch": f'{given} is no usable name; write up to 63 letters, digits, "_", "." or "-"',
+        **dict.fromkeys(
+            ("string_pattern_mismatch", "string_too_long"),
+            f'{given} is no usable name; write up to 63 letters, digits, "_", "." or "-"',
+        ),
         "value_error": str(context.get("error")),
         "path_type": f"{given} is no path; write it in quotes",
         **dict.fromkeys(("int_type", "int_from_float"), f"{given} is not a whole number"),

@@ -20,14 +20,13 @@ from recall_assets.automation import jobs, nightly, stage_sensor
 from recall_assets.checks.gate import RULES, gate_check
 from recall_assets.checks.inputs import locale_coverage
 from recall_assets.checks.retrieval import collection_complete, every_case_retrieved, index_matches_exact
-from recall_assets.config import DEFAULT_CONFIG, Settings, load_settings
+from recall_assets.config import CONFIG_VARIABLE, DEFAULT_CONFIG, Settings, load_settings
 from recall_assets.partitions import Partitions
 from recall_assets.progress import Progress
 from recall_assets.resources.embedding import Embedding
 from recall_assets.resources.frames import ParquetIOManager
 from recall_assets.resources.report_store import ReportStore
 from recall_assets.resources.vector_store import VectorStore
-from recall_assets.scorer import CONFIG_VARIABLE
 
 # Features that Dagster calls preview (partitioned checks) and beta (data versions of outputs), chosen knowingly: their
 # warnings are for whoever upgrades Dagster, not for whoever runs a sweep.

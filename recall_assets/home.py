@@ -5,6 +5,8 @@ Imports no Dagster.
 
 from pathlib import Path
 
+from recall_assets.atomic import appears_whole
+
 _INSTANCE = """\
 # Written by recall; edits are kept.
 telemetry:
@@ -23,5 +25,6 @@ def dagster_home(storage: Path) -> Path:
     home.mkdir(parents=True, exist_ok=True)
     config = home / "dagster.yaml"
     if not config.exists():
-        config.write_text(_INSTANCE, encoding="utf-8")
+        with appears_whole(config) as beside:
+            beside.write_text(_INSTANCE, encoding="utf-8")
     return home

@@ -1,14 +1,15 @@
 """Bringing a collection into being: find it by fingerprint, or embed and build it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 import polars as pl
 
+from recall_assets.errors import ModelUnavailableError, StoreUnavailableError
 from recall_assets.progress import Progress
 from recall_assets.provenance import chunks_fingerprint, collection_fingerprint
 from recall_assets.records import Chunk
-from recall_assets.resources.embedders import ModelUnavailableError
 from recall_assets.resources.embedding import Embedding
 from recall_assets.resources.vector_store import VectorStore
 from recall_assets.schemas import COLLECTION, build_frame
@@ -56,10 +57,15 @@ def collection_name(embedder: str, fingerprint: str) -> str:
 def collection_faults(collection: pl.DataFrame, chunks: Sequence[Chunk], store: VectorStore) -> list[str]:
     """How a stored collection differs from the chunks it should hold; empty if it does not.
 
-    Raises:
-        StoreUnavailableError: The store cannot be used, or there is no such collection.
+    A store that cannot be used, or has no such collection, is a fault as well.
     """
-    row = collection.row(0, named=True)
+    try:
+        return _faults(collection.row(0, named=True), chunks, store)
+    except StoreUnavailableError as error:
+        return [str(error)]
+
+
+def _faults(row: Mapping[str, Any], chunks: Sequence[Chunk], store: VectorStore) -> list[str]:
     faults = []
     expected, present = {chunk.chunk_id for chunk in chunks}, set(store.chunk_ids(row["collection"]))
     if lacking := sorted(expected - present):

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from recall_assets.metrics import Triad, top_k_and_repeats, triad
 from recall_assets.records import Case, Retrieved
-from recall_assets.scorer import card_ids
 
 
 class Outcome(NamedTuple):
@@ -50,6 +49,6 @@ def _outcome(case: Case, retrieved: Sequence[Retrieved] | None, k: int) -> Outco
     about = (case.locale, case.case_type, case.gold_bearing)
     if retrieved is None:
         return Outcome(*about, None, 0, None)
-    top, repeats = top_k_and_repeats(card_ids(retrieved), k)
+    top, repeats = top_k_and_repeats((result.card_id for result in retrieved), k)
     scores = triad(top, case.must_cite_one_of, k, case.relevant_ids) if case.gold_bearing else None
     return Outcome(*about, len(top), repeats, scores)

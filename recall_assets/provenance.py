@@ -9,10 +9,12 @@ from dataclasses import astuple
 
 import polars as pl
 
-from recall_assets.config import Retriever
-from recall_assets.fingerprint import digest
+from recall_assets.chunking import chunk_cards
+from recall_assets.config import Chunking, Retriever
+from recall_assets.fingerprint import digest, digest_frame
 from recall_assets.records import RETRIEVED, Case, Chunk
-from recall_assets.schemas import cases_of, chunks_of
+from recall_assets.schemas import cards_of, cases_of, chunks_of
+from recall_assets.sources.cases import unresolved_labels
 from recall_assets.text import without_result
 
 
@@ -44,8 +46,29 @@ def run_fingerprint(retriever: Retriever, collection_fingerprint: str, cases: Se
 
 def scores_fingerprint(cases: pl.DataFrame, run: pl.DataFrame, k: int) -> str:
     """Digest of what scores depend on: the run as it came back, the labels and the cutoff."""
-    labels = cases.select("case_id", "must_cite_one_of", "relevant_ids").rows()
-    return digest({"run": run.select("case_id", "status", "card_id").rows(), "labels": sorted(labels), "k": k})
+    labels = cases.select("case_id", "must_cite_one_of", "relevant_ids").sort("case_id")
+    results = run.select("case_id", "status", "card_id")
+    return digest({"run": digest_frame(results), "labels": digest_frame(labels), "k": k})
+
+
+def why_inputs_unusable(
+    cards: pl.DataFrame, chunks: pl.DataFrame, cases: pl.DataFrame, chunking: Chunking | None
+) -> str | None:
+    """Why texts and labels do not belong to the cards, or None if they do.
+
+    Args:
+        cards: The `CARDS` frame.
+        chunks: The `CHUNKS` frame.
+        cases: The `CASES` frame.
+        chunking: The configured limits of a piece.
+    """
+    records = cards_of(cards)
+    if chunks_fingerprint(chunks_of(chunks)) != chunks_fingerprint(chunk_cards(records, chunking)):
+        return "kb_chunks is older than kb_cards or the configured chunking"
+    dangling = unresolved_labels(cases_of(cases), records)
+    if dangling:
+        return f"case_set was not read against this knowledge base: {len(dangling)} labels name no live card"
+    return None
 
 
 def why_run_unusable(
@@ -74,7 +97,7 @@ def why_run_unusable(
     if run is None:
         return "it was never run"
     expected = run_fingerprint(retriever, collection["fingerprint"].item(), cases_of(cases), k)
-    if run["fingerprint"][0] != expected:
+    if set(run["fingerprint"]) != {expected}:
         return "its retrieval_run is older than the knowledge base, the cases or the configuration"
     return None
 

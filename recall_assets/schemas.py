@@ -116,6 +116,7 @@ CASE_SCORES = pa.DataFrameSchema(
 SLICE_SCORES = pa.DataFrameSchema(
     {
         "retriever": _text("Name of the retriever"),
+        "top_k": _count("The cutoff k"),
         "slice": _text("overall, case_type=..., locale=..., or case_type=...,locale=..."),
         "n": _count("Scored gold-bearing cases"),
         **{metric: _share("Mean over n; null where n is 0", nullable=True) for metric in METRICS},

@@ -6,6 +6,7 @@ is decided in `recall_assets.provenance`.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, fields
+from typing import Any
 
 import polars as pl
 
@@ -13,7 +14,7 @@ from recall_assets.batch_scoring import count_outcomes, first_distinct_cards, sc
 from recall_assets.config import Settings
 from recall_assets.intervals import Interval
 from recall_assets.metrics import METRICS, Triad
-from recall_assets.provenance import scores_fingerprint, why_not_scored, why_run_unusable
+from recall_assets.provenance import scores_fingerprint, why_inputs_unusable, why_not_scored, why_run_unusable
 from recall_assets.schemas import CASE_SCORES, RUN, SLICE_SCORES, build_frame, empty_frame, validated
 from recall_assets.slices import Ledger, SliceScore, slice_scores
 
@@ -34,12 +35,15 @@ def case_score_frame(cases: pl.DataFrame, run: pl.DataFrame, k: int) -> pl.DataF
 
 def slice_frame(
     settings: Settings,
+    cards: pl.DataFrame,
     chunks: pl.DataFrame,
     cases: pl.DataFrame,
     embedders: Mapping[str, str],
     collections: Frames,
     runs: Frames,
     scores: Frames,
+    *,
+    refused: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
     """The `SLICE_SCORES` frame over every configured retriever, in the order of the configuration.
 
@@ -48,29 +52,32 @@ def slice_frame(
 
     Args:
         settings: The configuration in force.
+        cards: The `CARDS` frame.
         chunks: The `CHUNKS` frame.
         cases: The `CASES` frame.
         embedders: Digest of options and weights by embedder, where they can be found.
         collections: `COLLECTION` frame by embedder, where there is one.
         runs: `RUN` frame by retriever, where there is one.
         scores: `CASE_SCORES` frame by retriever, where there is one.
+        refused: Why a retriever's stored results are not to be used whatever they are, by retriever.
     """
 
     def rows() -> Iterator[tuple[object, ...]]:
         k = settings.top_k
+        inputs_unusable = why_inputs_unusable(cards, chunks, cases, settings.chunking)
         for name, retriever in settings.retrievers.items():
             run = runs.get(name)
             embedder, collection = embedders.get(retriever.embedder), collections.get(retriever.embedder)
-            reason = why_run_unusable(retriever, k, chunks, cases, embedder, collection, run)
+            reason = inputs_unusable or why_run_unusable(retriever, k, chunks, cases, embedder, collection, run)
             if reason is not None or run is None:
                 run = empty_frame(RUN)
             scored = scores.get(name)
-            reason = reason or why_not_scored(cases, run, scored, k)
+            reason = reason or why_not_scored(cases, run, scored, k) or (refused or {}).get(name)
             if reason is not None or scored is None:
                 scored = empty_frame(CASE_SCORES)
             outcomes = count_outcomes(cases, first_distinct_cards(run.lazy(), k), scored)
             for score in slice_scores(outcomes, k):
-                yield _row(name, score, reason)
+                yield (name, k, *_row(score), reason)
 
     return build_frame(SLICE_SCORES, rows())
 
@@ -89,16 +96,18 @@ def reasons_not_scored(frame: pl.DataFrame) -> dict[str, str]:
     return dict(unscored.select("retriever", "not_scored").unique(maintain_order=True).iter_rows())
 
 
-def _row(retriever: str, score: SliceScore, reason: str | None) -> tuple[object, ...]:
+def _row(score: SliceScore) -> tuple[object, ...]:
     means = score.means or (None, None, None)
     interval = score.hit_interval or (None, None)
-    return (retriever, score.slice, score.n, *means, *interval, *astuple(score.ledger), reason)
+    return (score.slice, score.n, *means, *interval, *astuple(score.ledger))
 
 
-def _slice_score(row: Mapping[str, object]) -> SliceScore:
-    values = dict(row)
-    n = values["n"]
-    ledger = Ledger(**{field.name: values[field.name] for field in fields(Ledger)})  # type: ignore[arg-type]
-    means = Triad(*(values[metric] for metric in METRICS)) if n else None  # type: ignore[arg-type]
-    interval = Interval(values["hit_low"], values["hit_high"]) if n else None  # type: ignore[arg-type]
-    return SliceScore(str(values["slice"]), int(n), means, interval, ledger)  # type: ignore[call-overload]
+def _slice_score(row: Mapping[str, Any]) -> SliceScore:
+    scored = row["n"] > 0
+    return SliceScore(
+        row["slice"],
+        row["n"],
+        Triad(*(row[metric] for metric in METRICS)) if scored else None,
+        Interval(row["hit_low"], row["hit_high"]) if scored else None,
+        Ledger(**{field.name: row[field.name] for field in fields(Ledger)}),
+    )

@@ -1,24 +1,15 @@
-"""The scorer for a team's own eval runner, and the scoring of a case that everything in the project goes through.
+"""The scorer for a team's own eval runner, and the means over its scores.
 
 ADR-0023. The maths is in `recall_assets.metrics`; scoring whole frames is in `recall_assets.batch_scoring`.
 """
 
 import math
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from recall_assets.metrics import METRICS, triad
-from recall_assets.records import Case, Retrieved
+from recall_assets.records import Case
 from recall_assets.text import normal_id
-
-CONFIG_VARIABLE = "RECALL_CONFIG"
-
-
-def card_ids(retrieved: Iterable[Retrieved]) -> list[str]:
-    """The card of each result, in rank order, repeats kept."""
-    return [result.card_id for result in retrieved]
 
 
 class RetrievalRecallScorer:
@@ -43,7 +34,9 @@ class RetrievalRecallScorer:
             InvalidInputError: The configuration is not valid.
         """
         if top_k is None:
-            top_k = configured_top_k()
+            from recall_assets.config import configured_settings  # reads a file, so only where it is asked for
+
+            top_k = configured_settings().top_k
         if isinstance(top_k, bool) or not isinstance(top_k, int):
             raise TypeError(f"top_k must be an int, not {top_k!r}")
         if top_k < 1:
@@ -65,7 +58,7 @@ class RetrievalRecallScorer:
         if not gold:
             return {}
         relevant = _ids(_field(case, "relevant_ids"), "relevant_ids")
-        if isinstance(retrieved, str | Mapping) or not isinstance(retrieved, Iterable):
+        if isinstance(retrieved, str | Mapping | Set) or not isinstance(retrieved, Iterable):
             raise TypeError(f"retrieved must be a list of results, not {retrieved!r}")
         ranked = [_card_id(item) for item in retrieved]
         return triad(ranked, gold, self.top_k, relevant)._asdict()
@@ -80,20 +73,6 @@ def mean_scores(scores: Iterable[Mapping[str, float]]) -> dict[str, float]:
     present = [score for score in scores if score]
     columns = {metric: [score[metric] for score in present if metric in score] for metric in METRICS}
     return {metric: math.fsum(values) / len(values) for metric, values in columns.items() if values}
-
-
-def configured_top_k() -> int:
-    """`top_k` of the configuration in force, or the default where there is no configuration.
-
-    Raises:
-        InvalidInputError: The configuration is not valid, or RECALL_CONFIG names a file that does not exist.
-    """
-    from recall_assets.config import DEFAULT_CONFIG, Settings, load_settings
-
-    named = os.environ.get(CONFIG_VARIABLE)
-    if not named and not DEFAULT_CONFIG.exists():
-        return Settings().top_k
-    return load_settings(Path(named) if named else DEFAULT_CONFIG, need_retrievers=False).top_k
 
 
 def _gold_of(case: Case | Mapping[str, Any]) -> Any:

@@ -43,8 +43,19 @@ class VectorTable:
         similarities: NDArray[np.float64] = queries @ rows.T
         return similarities[:, which]
 
+    @cached_property
+    def _rows_by_locale(self) -> dict[str | None, dict[str, list[int]]]:
+        rows: dict[str | None, dict[str, list[int]]] = {None: {}}
+        for row, (card_id, locale) in enumerate(zip(self.card_ids, self.locales, strict=True)):
+            for key in (None, locale):
+                rows.setdefault(key, {}).setdefault(card_id, []).append(row)
+        return rows
+
+    def rows_of_cards(self, locale: str | None) -> dict[str, list[int]]:
+        """The row numbers of each card's chunks in a locale, or (None) in all."""
+        return self._rows_by_locale.get(locale, {})
+
     def members(self, locale: str | None) -> NDArray[np.intp]:
-        """The row numbers of a locale's chunks, or (None) of all."""
-        if locale is None:
-            return np.arange(len(self.chunk_ids))
-        return np.flatnonzero(np.array(self.locales, dtype=object) == locale)
+        """The row numbers of a locale's chunks, or (None) of all, ascending."""
+        rows = sorted(row for rows in self.rows_of_cards(locale).values() for row in rows)
+        return np.array(rows, dtype=np.intp)

@@ -24,9 +24,10 @@ from recall_assets.sources.cases import read_cases, unresolved_labels
 def case_set(settings: dg.ResourceParam[Settings], kb_cards: pl.DataFrame) -> Iterator[Any]:
     """Every case, its labels resolved against the cards; nothing is written unless all are valid."""
     cases, problems = read_cases(settings.cases)
-    unresolved = unresolved_labels(cases, cards_of(kb_cards))
+    # Labels of cases that could not be read are not known to resolve either.
+    unresolved = unresolved_labels(cases, cards_of(kb_cards)) + problems
     yield validity_result("cases_valid", "case_set", problems, f"{len(cases)} cases are valid")
     yield validity_result("gold_ids_resolve", "case_set", unresolved, "every gold and relevant id is a live card")
-    if not problems and not unresolved:
+    if not unresolved:
         gold_bearing = sum(case.gold_bearing for case in cases)
         yield frame_output(cases_frame(cases), source=str(settings.cases), gold_bearing=gold_bearing)

@@ -7,7 +7,7 @@ import dagster as dg
 import pandera.polars as pa
 import polars as pl
 
-from recall_assets.fingerprint import digest
+from recall_assets.fingerprint import digest_frame
 from recall_assets.metrics import METRICS
 from recall_assets.reporting.markdown import slice_table
 from recall_assets.slices import SliceScore
@@ -35,7 +35,7 @@ def column_schema(schema: pa.DataFrameSchema) -> dict[str, dg.TableSchema]:
 
 def frame_output(frame: pl.DataFrame, **metadata: Any) -> dg.Output[pl.DataFrame]:
     """An asset's frame with its row count, and a data version that changes only when the content does."""
-    version = dg.DataVersion(digest(frame.to_dicts()))
+    version = dg.DataVersion(digest_frame(frame))
     return dg.Output(frame, metadata={"dagster/row_count": frame.height, **metadata}, data_version=version)
 
 

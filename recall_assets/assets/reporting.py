@@ -4,13 +4,15 @@ import dagster as dg
 import polars as pl
 
 from recall_assets.assets.metadata import column_schema, frame_output
+from recall_assets.check_results import data_checks, sweep_evaluations
 from recall_assets.config import Settings
 from recall_assets.fingerprint import digest
-from recall_assets.judgement import report_of_slices, verdict_frame
 from recall_assets.reporting.json_form import stored_json
 from recall_assets.reporting.markdown import report_markdown
+from recall_assets.reporting.model import CheckResult
 from recall_assets.resources.report_store import ReportStore
 from recall_assets.schemas import VERDICTS
+from recall_assets.verdicts import build_report, rule_checks, verdict_frame
 
 GROUP = "reporting"
 
@@ -23,7 +25,7 @@ def recall_report(
     reports: dg.ResourceParam[ReportStore],
 ) -> dg.MaterializeResult[None]:
     """One report over all retrievers, verdict included, as Markdown and JSON."""
-    report = report_of_slices(slice_scores, settings)
+    report = build_report(slice_scores, _checks(context, slice_scores, settings))
     path = reports.write(report, context.run.run_id)
     return dg.MaterializeResult(
         metadata={
@@ -38,5 +40,15 @@ def recall_report(
 @dg.asset(group_name=GROUP, kinds={"polars"}, code_version="1", metadata=column_schema(VERDICTS))
 def gate_verdict(slice_scores: pl.DataFrame, settings: dg.ResourceParam[Settings]) -> dg.Output[pl.DataFrame]:
     """The verdict per retriever and rule. A leaf: its blocking checks fail the run, and cost no one the report."""
-    verdicts = verdict_frame(slice_scores, settings)
-    return frame_output(verdicts, verdict=report_of_slices(slice_scores, settings).verdict.value)
+    return frame_output(verdict_frame(slice_scores, settings))
+
+
+def _checks(
+    context: dg.AssetExecutionContext, slice_scores: pl.DataFrame, settings: Settings
+) -> dict[str, list[CheckResult]]:
+    """By retriever: what the sweep's checks said so far, if the run belongs to a sweep, and the gate's rules."""
+    evaluations = sweep_evaluations(context.instance, context.run)
+    rules = rule_checks(slice_scores, settings)
+    if not evaluations:
+        return rules
+    return {name: data_checks(settings, name, evaluations) + checks for name, checks in rules.items()}

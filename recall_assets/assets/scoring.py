@@ -6,6 +6,7 @@ import dagster as dg
 import polars as pl
 
 from recall_assets.assets.metadata import column_schema, frame_output, slice_metadata
+from recall_assets.automation import failed_in_sweep
 from recall_assets.config import Settings
 from recall_assets.indexing import known_fingerprints
 from recall_assets.partitions import Partitions
@@ -45,6 +46,8 @@ def case_scores(partitions: Partitions) -> dg.AssetsDefinition:
     metadata=column_schema(SLICE_SCORES),
 )
 def slice_scores(
+    context: dg.AssetExecutionContext,
+    kb_cards: pl.DataFrame,
     kb_chunks: pl.DataFrame,
     case_set: pl.DataFrame,
     kb_collection: Mapping[str, pl.DataFrame],
@@ -55,5 +58,8 @@ def slice_scores(
 ) -> dg.Output[pl.DataFrame]:
     """Means, intervals, n and ledger per retriever and slice; results that do not belong together are not scored."""
     embedders = known_fingerprints(settings.used_embedders, embedding)
-    frame = slice_frame(settings, kb_chunks, case_set, embedders, kb_collection, retrieval_run, case_scores)
+    refused = failed_in_sweep(settings, context.instance, context.run)
+    frame = slice_frame(
+        settings, kb_cards, kb_chunks, case_set, embedders, kb_collection, retrieval_run, case_scores, refused=refused
+    )
     return frame_output(frame, **slice_metadata(slices_by_retriever(frame), settings.top_k))

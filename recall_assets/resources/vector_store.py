@@ -5,7 +5,7 @@ What a collection is searched for, and in which order results come, is in `recal
 
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,15 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_assets.config import HttpChroma, Storage
+from recall_assets.errors import StoreUnavailableError
 from recall_assets.records import Chunk
 from recall_assets.resources.embedders import Vectors
 from recall_assets.vectors import Candidate, VectorTable
 
 _ADD_BATCH = 2000  # batches of 1,000 and more ingest three times faster than of 10; the server allows 5,461
-
-
-class StoreUnavailableError(Exception):
-    """The vector store cannot be reached or does not hold what it should."""
+_ROWS = 20_000  # Chroma binds a variable of SQLite for each row that it returns, and SQLite has 32,766
 
 
 @dataclass(frozen=True)
@@ -103,6 +101,9 @@ class VectorStore:
         return Stored(name, len(chunks), vectors.shape[1], fingerprint)
 
     def _build(self, client: Any, name: str, fingerprint: str, chunks: Sequence[Chunk], vectors: Vectors) -> None:
+        for left_over in client.list_collections():  # of a build that was killed
+            if left_over.name.startswith(f"{name}.building-"):
+                client.delete_collection(left_over.name)
         building = f"{name}.building-{uuid.uuid4().hex[:8]}"
         collection = client.create_collection(
             building,
@@ -123,7 +124,8 @@ class VectorStore:
                 client.delete_collection(name)  # incomplete or damaged: whoever builds has found it so
             collection.modify(name=name)
         except BaseException:
-            client.delete_collection(building)
+            with suppress(Exception):  # a store that failed may fail again; the first error says why
+                client.delete_collection(building)
             raise
 
     def chunk_ids(self, name: str) -> list[str]:
@@ -133,7 +135,7 @@ class VectorStore:
             StoreUnavailableError: There is no such collection, or the store cannot be used.
         """
         with self._collection(name) as collection:
-            return sorted(collection.get(include=[])["ids"])
+            return sorted(chunk_id for page in _pages(collection, []) for chunk_id in page["ids"])
 
     def table(self, name: str) -> VectorTable:
         """Every vector of a collection with its chunk, parent and locale, sorted by chunk id.
@@ -142,13 +144,16 @@ class VectorStore:
             StoreUnavailableError: There is no such collection, or the store cannot be used.
         """
         with self._collection(name) as collection:
-            found = collection.get(include=["embeddings", "metadatas"])
-        order = np.argsort(np.array(found["ids"], dtype=object))
+            pages = list(_pages(collection, ["embeddings", "metadatas"]))
+        ids = [chunk_id for page in pages for chunk_id in page["ids"]]
+        metadatas = [metadata for page in pages for metadata in page["metadatas"]]
+        vectors = np.concatenate([np.asarray(page["embeddings"], dtype=np.float64) for page in pages])
+        order = np.argsort(np.array(ids, dtype=object))
         return VectorTable(
-            chunk_ids=[found["ids"][index] for index in order],
-            card_ids=[found["metadatas"][index]["card_id"] for index in order],
-            locales=[found["metadatas"][index]["locale"] for index in order],
-            vectors=np.asarray(found["embeddings"], dtype=np.float64)[order],
+            chunk_ids=[ids[index] for index in order],
+            card_ids=[metadatas[index]["card_id"] for index in order],
+            locales=[metadatas[index]["locale"] for index in order],
+            vectors=vectors[order],
         )
 
     def query(self, name: str, vectors: NDArray[Any], depth: int, locale: str | None) -> list[list[Candidate]]:
@@ -163,20 +168,20 @@ class VectorStore:
         Raises:
             StoreUnavailableError: There is no such collection, or the store cannot be used.
         """
+        at_once = max(1, _ROWS // depth)
+        results: list[list[Candidate]] = []
         with self._collection(name) as collection:
-            found = collection.query(
-                query_embeddings=vectors,
-                n_results=depth,
-                where=None if locale is None else {"locale": locale},
-                include=["distances", "metadatas"],
-            )
-        return [
-            [
-                Candidate(chunk_id, metadata["card_id"], 1.0 - float(distance))
-                for chunk_id, metadata, distance in zip(ids, metadatas, distances, strict=True)
-            ]
-            for ids, metadatas, distances in zip(found["ids"], found["metadatas"], found["distances"], strict=True)
-        ]
+            for start in range(0, len(vectors), at_once):
+                found = collection.query(
+                    query_embeddings=vectors[start : start + at_once],
+                    n_results=depth,
+                    where=None if locale is None else {"locale": locale},
+                    include=["distances", "metadatas"],
+                )
+                for ids, metadatas, distances in zip(found["ids"], found["metadatas"], found["distances"], strict=True):
+                    rows = zip(ids, metadatas, distances, strict=True)
+                    results.append([Candidate(i, meta["card_id"], 1.0 - float(away)) for i, meta, away in rows])
+        return results
 
     @contextmanager
     def _collection(self, name: str) -> Iterator[Any]:
@@ -189,3 +194,9 @@ class VectorStore:
                 what = f"there is no collection {name}; materialize kb_collection first"
                 raise StoreUnavailableError(what) from error
             yield collection
+
+
+def _pages(collection: Any, include: list[str]) -> Iterator[Any]:
+    """What a collection holds, in pages that Chroma can give; at least one page."""
+    for offset in range(0, max(1, collection.count()), _ROWS):
+        yield collection.get(include=include, limit=_ROWS, offset=offset)

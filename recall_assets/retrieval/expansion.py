@@ -37,7 +37,8 @@ def nearest_cards(
 
 
 def _expanded(search: Search, vectors: NDArray[Any], k: int, locale: str | None) -> list[list[Candidate]]:
-    size = search.size(locale)
+    cards = search.table.rows_of_cards(locale)
+    size, k = sum(map(len, cards.values())), min(k, len(cards))
     results: list[list[Candidate]] = [[] for _ in vectors]
     open_queries = list(range(len(vectors)))
     depth = min(4 * k, size)

@@ -3,7 +3,7 @@
 Searching and ordering are in `search` and `expansion`; scoring a run is in `recall_assets.batch_scoring`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recall_assets.config import DenseRetriever, Retriever
+from recall_assets.errors import StoreUnavailableError
 from recall_assets.metrics import top_k
 from recall_assets.progress import Progress
 from recall_assets.provenance import run_fingerprint
@@ -35,10 +36,6 @@ class IndexSearch:
     store: VectorStore
     collection: str
     table: VectorTable
-
-    def size(self, locale: str | None) -> int:
-        """How many chunks there are to find, in a locale or (None) in all."""
-        return len(self.table.members(locale))
 
     def nearest(self, vectors: NDArray[Any], depth: int, locale: str | None) -> list[list[Candidate]]:
         """For each row, up to `depth` near chunks."""
@@ -75,7 +72,7 @@ def run_vector_retriever(
     stored = collection.row(0, named=True)
     query_vectors = embedding.queries(retriever.embedder, [case.query for case in cases], progress)
     fingerprint = run_fingerprint(retriever, stored["fingerprint"], cases, k)
-    table = store.table(stored["collection"])
+    table = _complete_table(store, stored)
     locales = [case.locale if retriever.locale_filter else None for case in cases]
     exact = ExactSearch(table)
     approximate = isinstance(retriever, DenseRetriever)
@@ -108,6 +105,14 @@ def run_vector_retriever(
     )
 
 
+def _complete_table(store: VectorStore, stored: Mapping[str, Any]) -> VectorTable:
+    # The check collection_complete says more, but a run that starts here does not repeat it.
+    name, held = stored["collection"], store.find(stored["collection"])
+    if held is None or (held.count, held.fingerprint) != (stored["count"], stored["fingerprint"]):
+        raise StoreUnavailableError(f"the collection {name} is not what kb_collection built; materialize it again")
+    return store.table(name)
+
+
 def _differences(
     table: VectorTable,
     vectors: NDArray[Any],
@@ -119,6 +124,7 @@ def _differences(
     for start in range(0, len(found), QUERY_BATCH):
         similarities = table.similarities(vectors[start : start + QUERY_BATCH])
         for row, index in zip(similarities, range(start, start + len(similarities)), strict=True):
-            by_card = card_similarities(table, row, locales[index])
-            differences.append(differs_from_exact(found[index], exact[index] or [], by_card))
+            best = exact[index] or []
+            by_card = card_similarities(table, row, locales[index], {*found[index], *best})
+            differences.append(differs_from_exact(found[index], best, by_card))
     return differences

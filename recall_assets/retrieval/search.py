@@ -15,11 +15,12 @@ from recall_assets.vectors import Candidate, VectorTable
 class Search(Protocol):
     """Something that ranks the chunks of a collection for query vectors."""
 
-    def size(self, locale: str | None) -> int:
-        """How many chunks there are to find, in a locale or (None) in all."""
+    @property
+    def table(self) -> VectorTable:
+        """What there is to find."""
 
     def nearest(self, vectors: NDArray[Any], depth: int, locale: str | None) -> list[list[Candidate]]:
-        """For each row, the `depth` best chunks (fewer where there are fewer), best first, ties by chunk id."""
+        """For each row, up to `depth` of the nearest chunks; the order is for the caller to make (`in_rank_order`)."""
 
 
 def in_rank_order(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -33,10 +34,6 @@ class ExactSearch:
     def __init__(self, table: VectorTable) -> None:
         """Searches the given vectors."""
         self.table = table
-
-    def size(self, locale: str | None) -> int:
-        """How many chunks there are to find, in a locale or (None) in all."""
-        return len(self.table.members(locale))
 
     def nearest(self, vectors: NDArray[Any], depth: int, locale: str | None) -> list[list[Candidate]]:
         """For each row, the `depth` best chunks, best first, ties by chunk id."""
@@ -53,14 +50,12 @@ class ExactSearch:
         ]
 
 
-def card_similarities(table: VectorTable, similarities: NDArray[np.float64], locale: str | None) -> dict[str, float]:
-    """Each card's best similarity over its chunks, for one query's row of similarities."""
-    best: dict[str, float] = {}
-    for index in table.members(locale):
-        card_id, score = table.card_ids[index], float(similarities[index])
-        if score > best.get(card_id, -np.inf):
-            best[card_id] = score
-    return best
+def card_similarities(
+    table: VectorTable, similarities: NDArray[np.float64], locale: str | None, cards: Iterable[str]
+) -> dict[str, float]:
+    """The best similarity of each of the given cards over its chunks, for one query's row of similarities."""
+    rows = table.rows_of_cards(locale)
+    return {card_id: float(similarities[rows[card_id]].max()) for card_id in cards}
 
 
 def differs_from_exact(

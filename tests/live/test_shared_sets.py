@@ -1,7 +1,7 @@
 """One sweep over each of two shared data sets, and `exact` against a plain numpy computation.
 
-What is expected is computed from the vectors that the embedder gave, so that chunking, storing, reading back, searching,
-expanding and scoring are all between it and what is compared.
+What is expected is computed from the vectors that the embedder gave: storing, reading back, searching, expanding and
+scoring all lie between them and what is compared.
 """
 
 import json

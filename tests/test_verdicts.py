@@ -1,7 +1,7 @@
 import pytest
 
 from recall_assets.gate import Status, Verdict
-from recall_assets.judgement import report_of_slices, verdict_frame
+from recall_assets.verdicts import report_of_slices, verdict_frame
 from recall_assets.schemas import SLICE_SCORES, build_frame
 
 RULES = ("every_retriever_scored", "hit_floor", "recall_floor", "ndcg_floor")
