@@ -10,15 +10,23 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from recall_assets.config import CONFIG_VARIABLE, DEFAULT_CONFIG, Settings, configured_settings, load_settings
+from recall_assets.config import (
+    CONFIG_VARIABLE,
+    DEFAULT_CONFIG,
+    Settings,
+    configured_settings,
+    input_paths,
+    load_settings,
+)
 from recall_assets.errors import StoreUnavailableError, SweepFailedError
 from recall_assets.gate import Verdict
+from recall_assets.home import dagster_home
 from recall_assets.inputs import Inputs, read_inputs
 from recall_assets.problems import InvalidInputError, Problem
 
@@ -78,14 +86,8 @@ def sweep(
     as_json: bool,
 ) -> None:
     """Ingest, retrieve, score and check every retriever."""
-    settings = _overridden(load_settings(config), kb, cases, storage, k)
-    problems: list[Problem] = []
-    with _collected(problems):
-        settings = settings.with_retrievers(retrievers or tuple(settings.retrievers))
-    with _collected(problems):
-        read_inputs(settings.kb, settings.cases)
-    if problems:
-        raise InvalidInputError(problems)
+    settings, _ = _valid_input(config, kb, cases, retrievers)
+    settings = _overridden(settings, storage=storage, k=k)
     from recall_assets.progress import Progress, kept_stderr
     from recall_assets.sweep import check_models, run_sweep
 
@@ -103,8 +105,7 @@ def sweep(
 @_option_json
 def validate(config: Path, kb: Path | None, cases: Path | None, as_json: bool) -> None:
     """Read configuration, cards and cases, and report every problem."""
-    settings = _overridden(load_settings(config), kb, cases)
-    inputs = read_inputs(settings.kb, settings.cases)
+    _, inputs = _valid_input(config, kb, cases)
     summary = _summary(inputs)
     if as_json:
         _print_json({"verdict": Verdict.PASS.value, "exit_code": 0, **summary})
@@ -148,12 +149,9 @@ def score(cases: Path, run: Path, kb: Path | None, k: int | None, as_json: bool)
 @click.option("--port", type=click.IntRange(1, 65535), default=3000, show_default=True, help="Port on loopback.")
 def ui(config: Path, port: int) -> None:
     """Start the Dagster UI on loopback, with the history of earlier sweeps."""
-    import subprocess
-
-    from recall_assets.home import dagster_home
-
     settings = load_settings(config)
     home = dagster_home(settings.storage.path)
+    _close_books(settings.storage.path)
     environment = {
         **os.environ,
         "DAGSTER_HOME": str(home),
@@ -164,15 +162,41 @@ def ui(config: Path, port: int) -> None:
     command += ["--host", "127.0.0.1", "--port", str(port)]
     click.echo(f"Dagster UI: http://127.0.0.1:{port}", err=True)
     # In its home, so that Dagster does not find a second dagster.yaml in the folder it starts in.
-    done = subprocess.run(command, env=environment, cwd=home, check=False)  # noqa: S603 - fixed words
-    raise click.exceptions.Exit(done.returncode)
+    os.chdir(home)
+    os.execve(sys.executable, command, environment)  # noqa: S606 - in its place, so that whoever stops this stops Dagster
+
+
+def _close_books(storage: Path) -> None:
+    """A sweep that was killed must not hold back those that Dagster starts; one that is running may."""
+    import dagster as dg
+
+    from recall_assets.occupancy import occupied
+
+    home = str(dagster_home(storage))
+    with suppress(SweepFailedError), dg.DagsterInstance.from_config(home) as instance, occupied(storage, instance):
+        pass
 
 
 def main() -> None:
     """Runs the command line; every way out has an exit code that says what it means."""
+    _open_standard_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # an old encoding must not cost anyone the result
-    sys.exit(_run(sys.argv[1:]))
+    try:
+        code = _run(sys.argv[1:])
+    except OSError:  # of writing what went wrong, to a full disk for one; 1 would mean that retrieval got worse
+        code = Verdict.INCONCLUSIVE.exit_code
+    sys.exit(code)
+
+
+def _open_standard_streams() -> None:
+    """Gives a process that was started with a stream closed an open one, before some other file takes its place."""
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            opened = os.open(os.devnull, os.O_RDWR)  # the lowest free descriptor, which is this one
+            setattr(sys, name, os.fdopen(opened, "r" if descriptor == 0 else "w", encoding="utf-8"))
 
 
 def _run(arguments: list[str]) -> int:
@@ -208,6 +232,29 @@ def _explain(error: Exception) -> None:
         click.echo(f"inconclusive: {error}", err=True)
     else:
         traceback.print_exception(error)
+
+
+def _valid_input(
+    config: Path, kb: Path | None, cases: Path | None, retrievers: tuple[str, ...] = ()
+) -> tuple[Settings, Inputs]:
+    """Configuration, cards and cases, or every problem in all of them.
+
+    Raises:
+        InvalidInputError: With every problem.
+    """
+    problems: list[Problem] = []
+    found_kb, found_cases = input_paths(config)
+    settings = Settings(kb=found_kb, cases=found_cases)
+    with _collected(problems):
+        settings = load_settings(config)
+        settings = settings.with_retrievers(retrievers or tuple(settings.retrievers))
+    settings = _overridden(settings, kb, cases)
+    inputs = Inputs(None, [])
+    with _collected(problems):
+        inputs = read_inputs(settings.kb, settings.cases)
+    if problems:
+        raise InvalidInputError(problems)
+    return settings, inputs
 
 
 @contextmanager

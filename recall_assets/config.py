@@ -277,6 +277,28 @@ def load_settings(path: Path = DEFAULT_CONFIG, *, need_retrievers: bool = True) 
     return _relative_to(path.parent, settings)
 
 
+def input_paths(path: Path) -> tuple[Path, Path]:
+    """Where a configuration file says that cards and cases are, or the defaults.
+
+    For a file that is not valid: its data can be checked all the same.
+
+    Raises:
+        InvalidInputError: There is no text to read.
+    """
+    problems: list[Problem] = []
+    text = read_text(path, problems)
+    if text is None:
+        raise InvalidInputError(problems)
+    document = parse_yaml(text, str(path), [])
+    values = document.value if document is not None and isinstance(document.value, dict) else {}
+    defaults = Settings()
+    kb, cases = (
+        path.parent / (value if isinstance(value := values.get(name), str) and value else default)
+        for name, default in (("kb", defaults.kb), ("cases", defaults.cases))
+    )
+    return kb, cases
+
+
 def configured_settings() -> Settings:
     """The configuration in force: the file that RECALL_CONFIG names, or `recall.yaml` here, or else the defaults.
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from recall_assets.problems import InvalidInputError
 from recall_assets.records import Card, Case
-from recall_assets.sources.cards import read_cards
-from recall_assets.sources.cases import read_cases, unresolved_labels
+from recall_assets.sources.cards import read_cards_and_names
+from recall_assets.sources.cases import read_cases_and_faulty, unresolved_labels
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,13 @@ def read_inputs(kb: Path | None, cases_path: Path) -> Inputs:
     Raises:
         InvalidInputError: Every problem in both.
     """
-    cards, problems = (None, []) if kb is None else read_cards(kb)
-    cases, case_problems = read_cases(cases_path)
+    cards, problems, names = (None, [], set[str]()) if kb is None else read_cards_and_names(kb)
+    cases, case_problems, faulty = read_cases_and_faulty(cases_path)
     problems = problems + case_problems
     # Against a knowledge base of which nothing could be read every label would dangle: noise, not news.
     if cards:
-        problems += unresolved_labels(cases, cards)
+        names -= {card.card_id for card in cards}
+        problems += unresolved_labels([*cases, *faulty], cards, faulty_cards=names)
     if problems:
         raise InvalidInputError(problems)
     return Inputs(cards, cases)

@@ -20,6 +20,7 @@ from recall_assets.definitions import build_defs
 from recall_assets.errors import ModelUnavailableError, SweepFailedError
 from recall_assets.gate import Verdict
 from recall_assets.home import dagster_home
+from recall_assets.occupancy import occupied
 from recall_assets.problems import InvalidInputError, whole_file
 from recall_assets.reporting.model import Report
 from recall_assets.resources.embedders import embedder_fingerprint
@@ -53,19 +54,23 @@ def run_sweep(settings: Settings, **resources: object) -> SweepResult:
         **resources: Resources to use instead of the configured ones, as in `build_defs`.
 
     Raises:
-        SweepFailedError: The sweep ended before there were figures.
+        SweepFailedError: The sweep ended before there were figures, or another one is running in the same storage.
+        KeyboardInterrupt: Someone interrupted it.
     """
     definitions = build_defs(settings, **resources)
     errors: dict[str, None] = {}
     results: dict[str, dg.ExecuteInProcessResult] = {}
     tags = {COMMAND_TAG: uuid4().hex[:12]}
-    with dg.DagsterInstance.from_config(str(dagster_home(settings.storage.path))) as instance:
+    home = dagster_home(settings.storage.path)
+    with dg.DagsterInstance.from_config(str(home)) as instance, occupied(settings.storage.path, instance):
         order = [(stage, partition) for stage in stages(settings) for partition in stage.runs]
         for stage, partition in order:
             result = definitions.resolve_job_def(stage.job).execute_in_process(
                 instance=instance, partition_key=partition, tags=tags, raise_on_error=False, run_config=_QUIET
             )
             results[stage.job] = result
+            if _interrupted(instance, result.run_id):
+                raise KeyboardInterrupt
             errors |= dict.fromkeys(_errors(instance, result.run_id, stage, partition))
             if stage.job == "sweep_ingest" and not result.success:
                 break
@@ -92,6 +97,14 @@ def report_of_sweep(settings: Settings, slice_scores: pl.DataFrame, evaluations:
     names = slice_scores["retriever"].unique()
     checks = {name: data_checks(settings, name, evaluations) + gate_checks(name, evaluations) for name in names}
     return build_report(slice_scores, checks)
+
+
+def _interrupted(instance: dg.DagsterInstance, run_id: str) -> bool:
+    """Whether Dagster turned an interrupt (Ctrl-C, SIGTERM) into the failure of a step, and would have gone on."""
+    failures = [entry.dagster_event for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_FAILURE)]
+    errors = [event.step_failure_data.error for event in failures if event is not None]
+    names = {name for error in errors if error for name in (error.cls_name, error.cause and error.cause.cls_name)}
+    return bool(names & {"DagsterExecutionInterruptedError", "KeyboardInterrupt"})
 
 
 def _errors(instance: dg.DagsterInstance, run_id: str, stage: Stage, partition: str | None) -> Iterator[str]:

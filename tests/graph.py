@@ -22,6 +22,11 @@ class Graph:
         """Runs one stage's job, whether it succeeds or not."""
         return self._execute(self.definitions.resolve_job_def(job), partition, tags)
 
+    def materialize(self, job: str, asset: str) -> dg.ExecuteInProcessResult:
+        """Materializes one asset of a job alone, from what is stored."""
+        only = self.definitions.resolve_job_def(job).get_subset(asset_selection={dg.AssetKey(asset)})
+        return self._execute(only, None)
+
     def sweep(self) -> dict[str, dg.ExecuteInProcessResult]:
         """Runs every stage; the last run of each by the name of its job."""
         return {stage.job: self.run(stage.job, key) for stage in stages(self.settings) for key in stage.runs}

@@ -5,9 +5,9 @@ from zoneinfo import ZoneInfo
 import dagster as dg
 import pytest
 
-from recall_assets.automation import SWEEP_TAG, Stage, next_runs, stages
+from recall_assets.automation import COMMAND_TAG, SWEEP_TAG, Stage, failed_in_sweep, next_runs, runs_of_sweep, stages
 from recall_assets.definitions import build_defs
-from recall_assets.resources.embedders import ModelUnavailableError
+from recall_assets.errors import ModelUnavailableError
 from tests.conftest import CARDS, WordEmbedding
 
 SUCCESS, FAILURE, STARTED = dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.STARTED
@@ -147,17 +147,30 @@ def test_the_sensor_carries_a_scheduled_sweep_to_its_report(make_graph):
     ]
 
 
-def test_a_retriever_that_fails_does_not_cost_the_others_the_report(make_graph):
-    class WithoutOther(WordEmbedding):
-        def queries(self, name, texts, progress):
-            if name == "other":
-                raise ModelUnavailableError("gone")
-            return super().queries(name, texts, progress)
+class WithoutOther(WordEmbedding):
+    """The embedder `other` cannot be asked."""
 
+    def queries(self, name, texts, progress):
+        if name == "other":
+            raise ModelUnavailableError("gone")
+        return super().queries(name, texts, progress)
+
+
+def test_a_retriever_that_fails_does_not_cost_the_others_the_report(make_graph):
     graph = make_graph({"embedding": WithoutOther()}, **TWO)
     assert carried(graph) == ALL_STAGES
     overall = graph.frame("slice_scores").filter(slice="overall")
     assert overall.select("retriever", "n", "not_scored").rows() == [("one", 3, None), ("two", 0, "it was never run")]
+
+
+def test_what_an_earlier_night_left_of_a_retriever_that_fails_is_not_scored(make_graph):
+    carried(make_graph(**TWO), "night-1")
+    graph = make_graph({"embedding": WithoutOther()}, **TWO)
+    assert carried(graph, "night-2") == ALL_STAGES
+    assert graph.frame("slice_scores").filter(slice="overall").select("retriever", "n", "not_scored").rows() == [
+        ("one", 3, None),
+        ("two", 0, "sweep_retrieve did not succeed in this sweep for two"),
+    ]
 
 
 def test_wrong_input_ends_a_scheduled_sweep_at_its_first_stage(make_graph):
@@ -186,3 +199,72 @@ def test_what_the_sensor_asked_for_has_a_key_of_its_own_so_that_no_tick_starts_i
     first, second = requested(graph)[0], requested(graph)[0]
     assert [request.run_key for request in first] == ["night-1:sweep_index:bag", "night-1:sweep_index:other"]
     assert [request.run_key for request in second] == [request.run_key for request in first]
+
+
+@pytest.fixture
+def instance():
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield instance
+
+
+def report_run(instance, tags, *jobs):
+    """Adds runs with these tags to an instance, and last the one of `sweep_report`, which is given."""
+    for name, status in (*jobs, ("sweep_report", STARTED)):
+        (run,) = runs((name, status))
+        last = instance.add_run(dg.DagsterRun(job_name=run.job_name, tags=run.tags | tags, status=status))
+    return last
+
+
+BOTH = ("sweep_index:bag", SUCCESS), ("sweep_index:other", SUCCESS)
+NIGHT = {SWEEP_TAG: "night-1"}
+NOT_ONE = {"one": "sweep_retrieve did not succeed in this sweep for one"}
+
+
+@pytest.mark.parametrize(
+    ("done", "refused"),
+    [
+        pytest.param([*BOTH, ("sweep_retrieve:one", SUCCESS), ("sweep_retrieve:two", SUCCESS)], {}, id="all succeeded"),
+        pytest.param([*BOTH, ("sweep_retrieve:one", FAILURE), ("sweep_retrieve:two", SUCCESS)], NOT_ONE, id="failed"),
+        pytest.param([*BOTH, ("sweep_retrieve:one", STARTED), ("sweep_retrieve:two", SUCCESS)], NOT_ONE, id="running"),
+        pytest.param([*BOTH, ("sweep_retrieve:two", SUCCESS)], NOT_ONE, id="never started"),
+        pytest.param(
+            [*BOTH, ("sweep_retrieve:one", FAILURE), ("sweep_retrieve:two", SUCCESS), ("sweep_retrieve:one", SUCCESS)],
+            {},
+            id="succeeded when repeated",
+        ),
+        pytest.param(
+            [
+                ("sweep_index:bag", SUCCESS),
+                ("sweep_index:other", FAILURE),
+                ("sweep_retrieve:one", SUCCESS),
+                ("sweep_retrieve:two", SUCCESS),
+            ],
+            {"two": "sweep_index did not succeed in this sweep for other"},
+            id="the index of one embedder failed",
+        ),
+    ],
+)
+@pytest.mark.parametrize("tag", [SWEEP_TAG, COMMAND_TAG], ids=["scheduled", "command line"])
+def test_a_retriever_without_a_success_of_this_sweep_is_refused(make_settings, instance, tag, done, refused):
+    run = report_run(instance, {tag: "this"}, *done)
+    assert failed_in_sweep(make_settings(**TWO), instance, run) == refused
+
+
+def test_what_succeeded_in_another_sweep_does_not_count_in_this_one(make_settings, instance):
+    report_run(instance, NIGHT, *BOTH, ("sweep_retrieve:one", SUCCESS), ("sweep_retrieve:two", SUCCESS))
+    run = report_run(instance, {SWEEP_TAG: "night-2"}, *BOTH, ("sweep_retrieve:two", SUCCESS))
+    assert failed_in_sweep(make_settings(**TWO), instance, run) == NOT_ONE
+
+
+def test_a_run_that_belongs_to_no_sweep_refuses_nothing(make_settings, instance):
+    report_run(instance, NIGHT, ("sweep_retrieve:one", FAILURE))
+    run = report_run(instance, {})
+    assert failed_in_sweep(make_settings(**TWO), instance, run) == {}
+    assert runs_of_sweep(instance, run) == []
+
+
+def test_the_runs_of_a_sweep_are_those_of_its_tag_newest_first_itself_included(instance):
+    report_run(instance, {SWEEP_TAG: "night-0"}, INGESTED)
+    run = report_run(instance, NIGHT, INGESTED, ("sweep_index:bag", SUCCESS))
+    found = [other.job_name for other in runs_of_sweep(instance, run)]
+    assert found == ["sweep_report", "sweep_index", "sweep_ingest"]

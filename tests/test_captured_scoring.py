@@ -1,12 +1,11 @@
 import pytest
 
 from recall_assets.captured_scoring import RETRIEVER, score_captured
-from recall_assets.config import Floors
+from recall_assets.config import Settings
 from recall_assets.gate import Status, Verdict
 from recall_assets.records import Case, Retrieved
 from recall_assets.slices import Ledger
 
-INACTIVE = Floors()
 CASES = [
     Case("c1", "en", "golden", "query", ("a",)),
     Case("c2", "en", "golden", "query", ("a", "b")),
@@ -21,8 +20,9 @@ RUN = {
 }
 
 
-def score(cases=CASES, run=RUN, k=2, floors=INACTIVE, *, labels_resolved=True):
-    return score_captured(cases, run, k, floors, labels_resolved=labels_resolved)
+def score(cases=CASES, run=RUN, k=2, labels_resolved=True, **floors):
+    settings = Settings.model_validate({"top_k": k, "gate": {"floors": floors}})
+    return score_captured(cases, run, settings, labels_resolved=labels_resolved)
 
 
 def statuses(report):
@@ -100,7 +100,7 @@ def test_an_empty_result_scores_zero_and_passes():
 
 
 def test_a_missed_floor_outweighs_a_missing_case():
-    report = score(run=without("c4"), floors=Floors(hit=0.67))
+    report = score(run=without("c4"), hit=0.67)
     assert (report.verdict, report.verdict.exit_code) == (Verdict.FAIL, 1)
     assert statuses(report)["hit_floor"] == "failed"
 
@@ -119,3 +119,20 @@ def test_a_set_without_any_gold_measures_nothing_and_cannot_pass():
     assert statuses(report)["every_retriever_scored"] == Status.INCONCLUSIVE
     (check,) = [check for check in report.retrievers[0].checks if check.name == "every_retriever_scored"]
     assert check.detail == "no case has gold, so nothing was measured"
+
+
+@pytest.mark.parametrize(
+    ("floors", "status"),
+    [
+        # 2 of 3 hit, recall is 0.5, nDCG 0.53772.
+        ({"hit": 0.66}, {"hit_floor": "passed"}),
+        ({"recall": 0.5}, {"recall_floor": "passed"}),
+        ({"recall": 0.51}, {"recall_floor": "failed"}),
+        ({"ndcg": 0.54, "hit": 0.1}, {"hit_floor": "passed", "ndcg_floor": "failed"}),
+    ],
+)
+def test_the_floors_of_the_configuration_are_applied(floors, status):
+    report = score(**floors)
+    inactive = dict.fromkeys(("hit_floor", "recall_floor", "ndcg_floor"), "inactive")
+    assert {name: said for name, said in statuses(report).items() if name.endswith("_floor")} == inactive | status
+    assert report.verdict is (Verdict.FAIL if "failed" in status.values() else Verdict.PASS)

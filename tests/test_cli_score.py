@@ -97,7 +97,7 @@ def test_the_table_has_a_row_a_slice_and_below_it_ledger_checks_caveat_note_and_
     assert "Retriever captured slice n hit@2 95% CI recall@2 nDCG@2" in text
     assert "overall 3 1.000 0.44-1.00 0.833 0.748" in text  # (0.6309 + 0.6131 + 1) / 3; Wilson for 3 of 3
     assert "case_type=adversarial,locale=en 1 1.000 0.21-1.00 0.500 0.613" in text
-    assert "4 cases, 3 with gold, 3 scored; 1 with an empty result, 0 with none at all, 2 with fewer than 2" in text
+    assert "4 cases, 3 with gold, 3 scored; results: 1 empty, 0 missing, 2 short (fewer than 2" in text
     assert "inactive hit_floor" in text
     assert "recall@k is a lower bound where gold is disjunctive" in text
     assert "Differences between locales are indicative" in text
@@ -112,6 +112,23 @@ def test_k_on_the_command_line_overrides_the_configuration_and_that_the_default(
     monkeypatch.setenv("RECALL_CONFIG", "other.yaml")
     assert json.loads(recall("score", *files, "--json").out)["top_k"] == 4
     assert overall(recall("score", *files, "--k", 1, "--json")) == (3, 2 / 3, 0.5, 2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("floors", "code", "verdict", "failed"),
+    [
+        # At k = 1: hit 2/3, recall 0.5, nDCG 2/3.
+        pytest.param("{hit: 0.66, recall: 0.5}", 0, "pass", [], id="met"),
+        pytest.param("{hit: 0.67}", 1, "fail", ["hit_floor"], id="hit"),
+        pytest.param("{hit: 0.1, recall: 0.51, ndcg: 0.7}", 1, "fail", ["recall_floor", "ndcg_floor"], id="two"),
+    ],
+)
+def test_the_floors_of_the_configuration_decide_the_exit_code(recall, files, floors, code, verdict, failed):
+    Path("recall.yaml").write_text(f"top_k: 1\ngate: {{floors: {floors}}}\n")
+    ran = recall("score", *files, "--json")
+    document = json.loads(ran.out)
+    assert (ran.code, document["exit_code"], document["verdict"]) == (code, code, verdict)
+    assert [name for name, status in statuses(ran).items() if status == "failed"] == failed
 
 
 def test_a_missing_case_is_no_zero_the_figures_are_of_the_others_and_the_code_is_3(recall, files):

@@ -112,6 +112,9 @@ def test_a_sweep_prints_one_json_object_and_all_else_goes_to_standard_error(tmp_
     reports = tmp_path / ".recall" / "reports"
     stored = json.loads((reports / "latest" / "report.json").read_text(encoding="utf-8"))
     assert stored["retrievers"]["dense"]["slices"][0]["retrieval_hit_at_k"] == 2 / 3
+    assert (stored["verdict"], stored["exit_code"]) == ("pass", 0)
+    for name in ("dense", "exact"):
+        assert stored["retrievers"][name]["checks"] == document["retrievers"][name]["checks"]
     assert (reports / "latest" / "report.md").is_file()
 
 
@@ -125,7 +128,7 @@ def test_the_table_says_everything_and_options_override_the_configuration(recall
     assert "Retriever dense" not in text
     assert "locale=pt-BR 1 1.000 0.21-1.00 1.000 1.000" in text
     # The one card in pt-BR is all there is to find for c3.
-    assert "4 cases, 3 with gold, 3 scored; 0 with an empty result, 0 with none at all, 1 with fewer than 2" in text
+    assert "4 cases, 3 with gold, 3 scored; results: 0 empty, 0 missing, 1 short (fewer than 2" in text
     for check in CHECKS:
         assert f" {check}" in text
     assert text.count("inactive ") >= 4
@@ -192,6 +195,16 @@ def test_a_storage_folder_that_cannot_be_made_is_inconclusive(recall, project):
     assert ran.err.startswith("inconclusive: [Errno 20] Not a directory: ")
     assert json.loads(ran.out)["verdict"] == "inconclusive"
     assert Path("state").read_text() == "a file"
+
+
+def test_a_report_that_cannot_be_written_is_inconclusive_with_the_figures(recall, project):
+    Path(".recall").mkdir()
+    Path(".recall/reports").write_text("a file")
+    ran = recall("sweep", "--retriever", "exact", "--json")
+    document = json.loads(ran.out)
+    assert (ran.code, document["verdict"], document["exit_code"]) == (3, "inconclusive", 3)
+    assert document["retrievers"]["exact"]["slices"][0]["retrieval_hit_at_k"] == 2 / 3
+    assert ".recall/reports" in ran.err
 
 
 def test_a_second_sweep_gives_the_same_figures_from_the_stored_vectors(recall, project):

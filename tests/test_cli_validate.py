@@ -194,6 +194,8 @@ BAD_INPUT = {
                                   "  query: q\n  must_cite_one_of: [banan]\n"),
         ),
         [
+            'cases/b.yaml:1: case "c1": gold id "carot" is no card of the knowledge base; did you mean "carrot"?',
+            'cases/b.yaml:1: case_id "c1" is taken by cases/a.jsonl:1; give each case its own',
             'cases/b.yaml:2: unknown locale "xx"; write a BCP 47 tag such as en, es-419 or pt-BR',
             'cases/b.yaml:6: case "007": gold id "banan" is no card of the knowledge base; did you mean "banana"?',
             "kb/en/apple.md:2: title is empty; write a value",

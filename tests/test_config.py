@@ -17,6 +17,8 @@ from recall_assets.config import (
     SentenceTransformersEmbedder,
     Settings,
     UseM3Embedder,
+    configured_settings,
+    input_paths,
     load_settings,
 )
 from recall_assets.problems import InvalidInputError
@@ -102,6 +104,12 @@ def test_chunking_can_be_switched_off(here, written):
     assert loaded(BASE + written).chunking is None
 
 
+@pytest.mark.parametrize("name", ["x" * 63, "a.b.c", "a-", "a_", "a--b", "v1.2_en-US"])
+def test_a_name_has_up_to_63_letters_digits_and_marks_and_no_two_dots_in_a_row(here, name):
+    found = loaded(f"embedders: {{{name}: {{kind: usem3}}}}\nretrievers: {{{name}: {{kind: exact, embedder: {name}}}}}")
+    assert (list(found.embedders), list(found.retrievers)) == ([name], [name])
+
+
 def test_names_of_digits_stay_words(here):
     found = loaded("embedders: {007: {kind: usem3}}\nretrievers: {no: {kind: dense, embedder: '007'}}")
     assert list(found.embedders) == ["007"]
@@ -169,6 +177,10 @@ def test_a_wrong_setting_is_a_problem_at_its_line_and_column(here, written, mess
         ("", "r: {kind: exact, embedder: use, locale_filter: maybe}", "2:46: retrievers.r.locale_filter: input should"
          ' be a valid boolean, not "maybe"'),
         ("", "a b: {kind: dense, embedder: use}", f'2:14: retrievers.a b: "a b" {NO_NAME}'),
+        *(
+            ("", f"{name}: {{kind: dense, embedder: use}}", f'2:14: retrievers.{name}: "{name}" {NO_NAME}')
+            for name in ("a..b", "a.", ".a", "-a", "_a", "a/b", "..")
+        ),
         ("", f"{LONG}: {{kind: dense, embedder: use}}", f'2:14: retrievers.{LONG}: "{LONG}" {NO_NAME}'),
     ],
 )  # fmt: skip
@@ -325,3 +337,36 @@ def test_any_settings_are_valid_or_every_problem_has_a_line_and_column(tmp_path,
         assert problem.file == str(path)
         assert 1 <= problem.line <= text.count("\n") + 1
         assert problem.column is not None
+
+
+def test_the_configuration_in_force_is_the_named_file_or_the_one_here_or_the_defaults(here, monkeypatch):
+    monkeypatch.delenv("RECALL_CONFIG", raising=False)
+    assert configured_settings() == Settings()
+    Path("recall.yaml").write_text("top_k: 2\ngate: {floors: {hit: 0.5}}\n")
+    Path("other.yaml").write_text("top_k: 9\n")
+    assert (configured_settings().top_k, configured_settings().gate.floors) == (2, Floors(hit=0.5))
+    monkeypatch.setenv("RECALL_CONFIG", "other.yaml")
+    assert (configured_settings().top_k, configured_settings().gate.floors) == (9, Floors())
+
+
+def test_a_model_that_is_a_folder_starts_at_the_folder_of_the_file_and_any_other_stays_as_written(here):
+    Path("conf/models/mine").mkdir(parents=True)
+    Path("models/there").mkdir(parents=True)
+    models = {"a": "models/mine", "b": "models/there", "c": "package:some/model"}
+    embedders = {name: {"kind": "sentence-transformers", "model": model} for name, model in models.items()}
+    Path("conf/r.yaml").write_text(yaml.safe_dump({"embedders": embedders}))
+    found = load_settings(Path("conf/r.yaml"), need_retrievers=False).embedders
+    assert {name: embedder.model for name, embedder in found.items()} == models | {"a": "conf/models/mine"}
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        pytest.param("top_k: 0\nkb: cards\ncases: c.yaml\n", ("cards", "c.yaml"), id="named"),
+        pytest.param("top_k: 0\nkb: [1]\n", ("kb", "cases"), id="defaults"),
+        pytest.param("{", ("kb", "cases"), id="not YAML"),
+    ],
+)
+def test_the_place_of_the_data_is_known_from_a_file_that_is_not_valid(here, text, paths):
+    Path("recall.yaml").write_text(text)
+    assert input_paths(Path("recall.yaml")) == tuple(map(Path, paths))

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from recall_assets.config import Storage
+from recall_assets.errors import ModelUnavailableError
 from recall_assets.indexing import collection_faults, collection_name, ensure_collection, known_fingerprints
 from recall_assets.progress import Quiet
 from recall_assets.records import Chunk
-from recall_assets.resources.embedders import ModelUnavailableError
 from recall_assets.resources.vector_store import VectorStore
 
 CHUNKS = [Chunk(f"{name}@en#0", name, "en", f"text of {name}") for name in ("a", "b", "c")]
@@ -122,6 +122,22 @@ def test_a_text_that_changed_under_the_same_chunk_ids_is_a_fault(store):
     assert collection_faults(collection, changed, store) == [
         "kb_chunks has changed since the collection was built; materialize kb_collection again"
     ]
+
+
+def test_a_collection_that_is_gone_is_a_fault(store):
+    collection, _ = ensure_collection("bag", CHUNKS, Counting(), store, Quiet())
+    name = collection["collection"].item()
+    store._client.delete_collection(name)
+    assert collection_faults(collection, CHUNKS, store) == [
+        f"there is no collection {name}; materialize kb_collection first"
+    ]
+
+
+def test_a_store_that_cannot_be_used_is_a_fault(store, tmp_path):
+    collection, _ = ensure_collection("bag", CHUNKS, Counting(), store, Quiet())
+    (tmp_path / "blocked").write_text("a file")
+    (fault,) = collection_faults(collection, CHUNKS, VectorStore(Storage(path=tmp_path / "blocked")))
+    assert fault.startswith(f"Chroma in {tmp_path}/blocked/chroma cannot be used: ")
 
 
 def test_an_embedder_that_cannot_be_found_has_no_fingerprint_and_costs_the_others_none():

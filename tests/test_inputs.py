@@ -50,6 +50,7 @@ def test_every_problem_of_every_file_is_reported_in_one_go_in_file_and_line_orde
         "cases/a.jsonl:2: query is empty; write something or remove the record",
         'cases/a.jsonl:3: case "c3": gold id "aple" is no card of the knowledge base; did you mean "apple"?',
         'cases/a.jsonl:3: case "c3": gold id "carot" is no card of the knowledge base; did you mean "carrot"?',
+        'cases/b.yaml:1: case_id "c1" is taken by cases/a.jsonl:1; give each case its own',
         'cases/b.yaml:5: must_cite_one_of is a string instead of a list; write ["apple"]',
         'kb/en/banana.md:1: missing field "title"',
         'kb/en/banana.md:2: unknown field "titel"; did you mean "title"?',
@@ -88,4 +89,32 @@ def test_ids_that_differ_in_case_or_in_leading_zeros_are_different_cards(here):
     assert said("kb.jsonl", "cases.jsonl") == [
         'cases.jsonl:1: case "c1": gold id "Card-07" is no card of the knowledge base; did you mean "Card-7"?',
         'cases.jsonl:1: case "c1": gold id "card-7" is no card of the knowledge base; did you mean "Card-7"?',
+    ]
+
+
+def test_a_gold_card_that_is_there_with_a_fault_of_its_own_is_not_called_unknown(here):
+    for folder in ("en", "zz1"):
+        (here / "kb" / folder).mkdir(parents=True)
+    Path("kb/en/apple.md").write_text("---\ntitle: Apple\n---\nred\n")
+    Path("kb/en/broken.md").write_text("no front matter")
+    Path("kb/zz1/elsewhere.md").write_text("---\ntitle: T\n---\ntext\n")
+    write_jsonl(Path("kb/more.jsonl"), [{"card_id": "untitled", "locale": "en", "text": "x"}])
+    gold = ["apple", "broken", "elsewhere", "untitled", "nowhere"]
+    write_jsonl(Path("cases.jsonl"), [{**CASES[0], "must_cite_one_of": gold}])
+    labels = [line for line in said("kb", "cases.jsonl") if line.startswith("cases")]
+    assert labels == [
+        'cases.jsonl:1: case "c1": gold id "nowhere" is no card of the knowledge base; correct it or add the card'
+    ]
+
+
+def test_a_case_with_a_fault_keeps_its_id_and_its_labels_in_the_checks(here):
+    kb = write_jsonl(Path("kb.jsonl"), CARDS)
+    write_jsonl(
+        Path("cases.jsonl"),
+        [{**CASES[0], "locale": "klingon", "must_cite_one_of": ["nowhere"]}, CASES[0]],
+    )
+    assert said(kb, "cases.jsonl") == [
+        'cases.jsonl:1: case "c1": gold id "nowhere" is no card of the knowledge base; correct it or add the card',
+        'cases.jsonl:1: unknown locale "klingon"; write a BCP 47 tag such as en, es-419 or pt-BR',
+        'cases.jsonl:2: case_id "c1" is taken by cases.jsonl:1; give each case its own',
     ]

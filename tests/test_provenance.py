@@ -1,17 +1,26 @@
 import polars as pl
 import pytest
 
-from recall_assets.config import DenseRetriever
+from recall_assets.config import Chunking, DenseRetriever
 from recall_assets.provenance import (
     chunks_fingerprint,
     collection_fingerprint,
     run_fingerprint,
     scores_fingerprint,
+    why_inputs_unusable,
     why_not_scored,
     why_run_unusable,
 )
-from recall_assets.records import Case, Chunk
-from recall_assets.schemas import CASE_SCORES, COLLECTION, RUN, build_frame, cases_frame, chunks_frame
+from recall_assets.records import Card, Case, Chunk
+from recall_assets.schemas import (
+    CASE_SCORES,
+    COLLECTION,
+    RUN,
+    build_frame,
+    cards_frame,
+    cases_frame,
+    chunks_frame,
+)
 
 RETRIEVER = DenseRetriever(kind="dense", embedder="bag")
 CHUNKS = [Chunk("a@en#0", "a", "en", "A\ntext"), Chunk("b@en#0", "b", "en", "B\ntext")]
@@ -52,6 +61,54 @@ def test_the_order_of_chunks_does_not_change_their_fingerprint_and_everything_el
     assert chunks_fingerprint([Chunk("a@en#0", "a", "en", "A\nother"), CHUNKS[1]]) != chunks_fingerprint(CHUNKS)
     assert chunks_fingerprint([Chunk("a@en#0", "b", "en", "A\ntext"), CHUNKS[1]]) != chunks_fingerprint(CHUNKS)
     assert chunks_fingerprint(CHUNKS[:1]) != chunks_fingerprint(CHUNKS)
+
+
+CARDS = [Card("a", "en", "A", "text"), Card("b", "en", "B", "text"), Card("old", "en", "Old", "text", retired=True)]
+OLD_CHUNKS = "kb_chunks is older than kb_cards or the configured chunking"
+
+
+def inputs_unusable(cards=CARDS, chunks=CHUNKS, cases=CASES, chunking=None):
+    return why_inputs_unusable(cards_frame(cards), chunks_frame(chunks), cases_frame(cases), chunking)
+
+
+def test_chunks_and_labels_of_these_cards_can_be_used():
+    assert inputs_unusable() is None
+    assert inputs_unusable(chunks=CHUNKS[::-1]) is None
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        pytest.param({"cards": [Card("a", "en", "A", "other"), *CARDS[1:]]}, id="a text"),
+        pytest.param({"cards": [*CARDS, Card("c", "en", "C", "text")]}, id="a card more"),
+        pytest.param({"cards": [*CARDS[:1], Card("b", "en", "B", "text", retired=True)]}, id="a card retired"),
+        pytest.param({"chunks": CHUNKS[:1]}, id="a chunk less"),
+        pytest.param({"chunks": []}, id="no chunk at all"),
+    ],
+)
+def test_chunks_that_the_cards_and_the_chunking_do_not_give_are_refused(now):
+    assert inputs_unusable(**now) == OLD_CHUNKS
+
+
+def test_chunks_of_another_chunking_are_refused():
+    cards = [Card("a", "en", "A", "red " * 20), CARDS[1]]  # 80 characters
+    whole = [Chunk("a@en#0", "a", "en", "A\n" + "red " * 20), CHUNKS[1]]
+    assert inputs_unusable(cards, whole) is None
+    assert inputs_unusable(cards, whole, chunking=Chunking(max_chars=50, overlap_chars=0)) == OLD_CHUNKS
+    assert inputs_unusable(cards, whole, chunking=Chunking(max_chars=100, overlap_chars=0)) is None
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(Case("c1", "en", "golden", "first", ("a", "gone")), id="gold that is no card"),
+        pytest.param(Case("c1", "en", "golden", "first", ("a",), ("a", "gone")), id="a relevant id that is no card"),
+        pytest.param(Case("c1", "en", "golden", "first", ("old",)), id="gold that is retired"),
+    ],
+)
+def test_labels_that_name_no_live_card_are_refused_with_their_number(case):
+    reason = "case_set was not read against this knowledge base: 1 labels name no live card"
+    assert inputs_unusable(cases=[case, CASES[1]]) == reason
 
 
 def test_a_run_over_these_chunks_cases_and_settings_can_be_used():
@@ -98,6 +155,8 @@ OLD_RUN = "its retrieval_run is older than the knowledge base, the cases or the 
             collection_of(CHUNKS, "new"), run_of(), {"weights": "new"}, OLD_RUN, id="a run over the old weights"
         ),
         pytest.param(collection_of(CHUNKS), run_of(), {"k": 3}, OLD_RUN, id="another k"),
+        pytest.param(collection_of(CHUNKS), run_of()[:0], {}, OLD_RUN, id="a run without a row"),
+        pytest.param(collection_of(CHUNKS), pl.concat([run_of()[:1], run_of(k=3)[1:]]), {}, OLD_RUN, id="two runs"),
         pytest.param(collection_of(CHUNKS), run_of(), {"cases": CASES[:1]}, OLD_RUN, id="a case less"),
         pytest.param(
             collection_of(CHUNKS),

@@ -4,11 +4,12 @@ import polars as pl
 import pytest
 
 from recall_assets.provenance import chunks_fingerprint, collection_fingerprint, run_fingerprint
-from recall_assets.records import Case, Chunk
-from recall_assets.schemas import COLLECTION, RUN, build_frame, cases_frame, chunks_frame
+from recall_assets.records import Card, Case, Chunk
+from recall_assets.schemas import COLLECTION, RUN, build_frame, cards_frame, cases_frame, chunks_frame
 from recall_assets.score_frames import case_score_frame, reasons_not_scored, slice_frame, slices_by_retriever
 
-CHUNKS = [Chunk("a@en#0", "a", "en", "A\ntext")]
+CARDS = [Card("a", "en", "A", "text"), Card("b", "en", "B", "text")]
+CHUNKS = [Chunk("a@en#0", "a", "en", "A\ntext"), Chunk("b@en#0", "b", "en", "B\ntext")]
 CASES = [
     Case("c1", "en", "golden", "first", ("a", "b")),
     Case("c2", "pt-BR", "golden", "second", ("b",)),
@@ -18,7 +19,7 @@ RETRIEVERS = {name: {"kind": "exact", "embedder": "bag"} for name in ("zeta", "a
 WEIGHTS = {"bag": "weights"}
 COLLECTION_DIGEST = collection_fingerprint(CHUNKS, "weights")
 COLLECTIONS = {
-    "bag": build_frame(COLLECTION, [("bag", "kb-bag-1", 1, 2, COLLECTION_DIGEST, chunks_fingerprint(CHUNKS))])
+    "bag": build_frame(COLLECTION, [("bag", "kb-bag-1", 2, 2, COLLECTION_DIGEST, chunks_fingerprint(CHUNKS))])
 }
 
 
@@ -39,11 +40,21 @@ def run_of(settings, name, **found):
     )
 
 
-def folded(settings, runs, scores=None, embedders=WEIGHTS, chunks=CHUNKS):
+def folded(settings, runs, scores=None, embedders=WEIGHTS, cards=CARDS, chunks=CHUNKS, refused=None):
     cases = cases_frame(CASES)
     if scores is None:
         scores = {name: case_score_frame(cases, run, settings.top_k) for name, run in runs.items()}
-    return slice_frame(settings, chunks_frame(chunks), cases, embedders, COLLECTIONS, runs, scores)
+    return slice_frame(
+        settings,
+        cards_frame(cards),
+        chunks_frame(chunks),
+        cases,
+        embedders,
+        COLLECTIONS,
+        runs,
+        scores,
+        refused=refused,
+    )
 
 
 def test_scores_are_of_gold_bearing_cases_with_a_result_and_nothing_else(settings):
@@ -77,7 +88,7 @@ def test_a_slice_has_means_interval_n_and_ledger(settings):
     assert (row["hit_low"], row["hit_high"]) == pytest.approx((0.0945, 0.9055), abs=5e-5)
     ledger = ("cases", "gold_bearing", "scored", "empty_result", "missing", "short_result", "duplicates_dropped")
     assert [row[name] for name in ledger] == [3, 2, 2, 1, 0, 2, 1]
-    assert row["not_scored"] is None
+    assert (row["top_k"], row["not_scored"]) == (2, None)
 
 
 def test_slices_come_back_from_the_frame_as_they_went_in(settings):
@@ -137,7 +148,29 @@ def test_an_old_run_accounts_for_every_case_as_missing(settings):
     [
         pytest.param({"embedders": {"bag": "other"}}, "was built with other options or weights", id="another embedder"),
         pytest.param({"embedders": {}}, "cannot be found", id="an embedder that is gone"),
-        pytest.param({"chunks": [Chunk("a@en#0", "a", "en", "new")]}, "is older than the knowledge base", id="texts"),
+        pytest.param(
+            {
+                "cards": [Card("a", "en", "A", "new"), CARDS[1]],
+                "chunks": [Chunk("a@en#0", "a", "en", "A\nnew"), CHUNKS[1]],
+            },
+            'kb_collection of the embedder "bag" is older than the knowledge base',
+            id="texts",
+        ),
+        pytest.param(
+            {"cards": [Card("a", "en", "A", "new"), CARDS[1]]},
+            "kb_chunks is older than kb_cards or the configured chunking",
+            id="chunks of other cards",
+        ),
+        pytest.param(
+            {"cards": CARDS[:1], "chunks": CHUNKS[:1]},
+            "case_set was not read against this knowledge base: 2 labels name no live card",
+            id="a gold card that is gone",
+        ),
+        pytest.param(
+            {"cards": [CARDS[0], Card("b", "en", "B", "text", retired=True)], "chunks": CHUNKS[:1]},
+            "case_set was not read against this knowledge base: 2 labels name no live card",
+            id="a gold card that is retired",
+        ),
     ],
 )
 def test_results_over_a_collection_of_other_things_are_not_scored(settings, now, reason):
@@ -145,3 +178,22 @@ def test_results_over_a_collection_of_other_things_are_not_scored(settings, now,
     reasons = reasons_not_scored(folded(settings, runs, **now))
     assert set(reasons) == {"zeta", "alpha"}
     assert all(reason in text for text in reasons.values())
+
+
+def test_results_that_fit_are_not_scored_where_the_sweep_refuses_them(settings):
+    runs = {name: run_of(settings, name, c1=["a", "b"], c2=["b"], c3=[]) for name in RETRIEVERS}
+    frame = folded(settings, runs, refused={"zeta": "it failed in this sweep"})
+    assert reasons_not_scored(frame) == {"zeta": "it failed in this sweep"}
+    assert frame.filter(slice="overall").select("retriever", "n", "retrieval_hit_at_k").rows() == [
+        ("zeta", 0, None),
+        ("alpha", 2, 1.0),
+    ]
+
+
+def test_a_case_without_any_result_is_the_reason_before_the_sweep_that_refuses(settings):
+    run = run_of(settings, "zeta", c1=["a"], c2=["b"])
+    frame = folded(settings, {"zeta": run}, refused={"zeta": "it failed in this sweep"})
+    assert reasons_not_scored(frame) == {
+        "zeta": "1 of 3 cases have no result: c3",
+        "alpha": "it was never run",
+    }

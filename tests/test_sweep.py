@@ -4,12 +4,13 @@ import dagster as dg
 import pytest
 from upath import UPath
 
+from recall_assets.errors import ModelUnavailableError, SweepFailedError
 from recall_assets.gate import Status, Verdict
 from recall_assets.home import dagster_home
 from recall_assets.problems import InvalidInputError
-from recall_assets.resources.embedders import ModelUnavailableError
+from recall_assets.reporting.json_form import report_json
 from recall_assets.resources.frames import ParquetIOManager
-from recall_assets.sweep import COMMAND_TAG, SweepFailedError, check_models, report_of_sweep, run_sweep
+from recall_assets.sweep import COMMAND_TAG, check_models, report_of_sweep, run_sweep
 from tests.conftest import CARDS, CASES, WordEmbedding
 
 TWO = {
@@ -175,6 +176,57 @@ def test_figures_of_an_earlier_sweep_are_never_reported_as_those_of_this_one(
     assert {entry["retrieval_hit_at_k"] for entry in stored["retrievers"]["words"]["slices"]} == {None}
 
 
+@pytest.mark.parametrize(
+    ("embedding", "chroma", "reason"),
+    [
+        pytest.param(
+            Unreachable(), {}, "sweep_retrieve did not succeed in this sweep for words", id="no model for the queries"
+        ),
+        pytest.param(
+            WordEmbedding(),
+            {"chroma": {"kind": "http", "host": "127.0.0.1", "port": 1}},
+            "sweep_index did not succeed in this sweep for bag",
+            id="no store",
+        ),
+    ],
+)
+def test_an_outage_over_unchanged_inputs_reports_no_figure_of_the_sweep_before(
+    make_settings, sweep, tmp_path, embedding, chroma, reason
+):
+    assert sweep(make_settings()).report.verdict is Verdict.PASS
+    result = sweep(make_settings(storage={"path": tmp_path / "state", **chroma}), embedding=embedding)
+    (retriever,) = result.report.retrievers
+    assert (result.report.verdict, len(result.errors)) == (Verdict.INCONCLUSIVE, 1 + bool(chroma))
+    assert retriever.not_scored == reason
+    assert {(score.n, score.means) for score in retriever.slices} == {(0, None)}
+    stored = stored_json(result)
+    assert (stored["verdict"], stored["exit_code"]) == ("inconclusive", 3)
+    assert {entry["retrieval_hit_at_k"] for entry in stored["retrievers"]["words"]["slices"]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("settings", "embedding", "verdict"),
+    [
+        pytest.param({}, WordEmbedding(), "pass", id="pass"),
+        pytest.param({"gate": {"floors": {"hit": 0.9}}}, WordEmbedding(), "fail", id="a missed floor"),
+        pytest.param(TWO, Unreachable(of="other"), "inconclusive", id="one retriever fails"),
+        pytest.param(
+            {"cases": [*CASES[:2], CASES[2] | {"must_cite_one_of": ["banana"]}]},
+            WordEmbedding(),
+            "pass",
+            id="a warning",
+        ),
+    ],
+)
+def test_the_stored_report_says_what_the_command_line_says(make_settings, sweep, settings, embedding, verdict):
+    result = sweep(make_settings(**settings), embedding=embedding)
+    stored, printed = stored_json(result), report_json(result.report)
+    assert (stored["verdict"], printed["verdict"]) == (verdict, verdict)
+    for name, retriever in printed["retrievers"].items():
+        assert tuple(check["name"] for check in retriever["checks"]) == CHECKS
+        assert stored["retrievers"][name]["checks"] == retriever["checks"]
+
+
 def test_a_retriever_that_fails_leaves_the_others_scored_and_the_verdict_inconclusive(make_settings, sweep):
     result = sweep(make_settings(**TWO), embedding=Unreachable(of="other"))
     one, two = result.report.retrievers
@@ -223,13 +275,20 @@ def test_a_floor_that_is_missed_fails_the_sweep_which_still_stores_its_report(ma
     assert stored_json(result)["verdict"] == "fail"
 
 
-def test_a_report_that_cannot_be_written_is_an_error_beside_the_figures(make_settings, sweep):
-    settings = make_settings()
+@pytest.mark.parametrize(
+    ("floor", "verdict"),
+    [
+        pytest.param(None, Verdict.INCONCLUSIVE, id="what would pass is inconclusive"),
+        pytest.param(0.9, Verdict.FAIL, id="a shown failure stays one"),
+    ],
+)
+def test_a_report_that_cannot_be_written_is_an_error_beside_the_figures(make_settings, sweep, floor, verdict):
+    settings = make_settings(gate={"floors": {"hit": floor}})
     settings.storage.path.mkdir()
     (settings.storage.path / "reports").write_text("a file where the folder should be")
     result = sweep(settings)
     assert result.report.retrievers[0].overall.n == 3
-    assert result.stored_at is None
+    assert (result.report.verdict, result.stored_at) == (verdict, None)
     (error,) = result.errors
     assert error.startswith("sweep_report: ")
     assert f"{settings.storage.path}/reports" in error

@@ -1,5 +1,9 @@
 """The report for a terminal, at 80 columns and up; plain text where standard output is no terminal."""
 
+import io
+import os
+import sys
+
 from rich import box
 from rich.console import Console
 from rich.padding import Padding
@@ -19,6 +23,7 @@ _STATUS_STYLE = {
 }
 _VERDICT_STYLE = {Verdict.PASS: "bold green", Verdict.FAIL: "bold red"}
 _ON_A_PIPE = 100
+_TABLE = 80  # below this the columns of figures would be cut
 
 
 def print_report(report: Report, *, stored_at: str | None) -> None:
@@ -30,7 +35,16 @@ def print_report(report: Report, *, stored_at: str | None) -> None:
     """
     console = Console(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=max(console.width, _ON_A_PIPE))
+        width = max(console.width, _TABLE) if "COLUMNS" in os.environ else _ON_A_PIPE
+        with Console(file=io.StringIO(), highlight=False, width=width) as plain, plain.capture() as capture:
+            _print(plain, report, stored_at)
+        # A file or a pipe wants no padding.
+        sys.stdout.write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+        return
+    _print(console, report, stored_at)
+
+
+def _print(console: Console, report: Report, stored_at: str | None) -> None:
     for retriever in report.retrievers:
         _print_retriever(console, retriever, report.top_k)
     console.print(RECALL_CAVEAT)

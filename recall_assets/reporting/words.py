@@ -32,7 +32,7 @@ def ledger_sentence(retriever: RetrieverReport, k: int) -> str:
     """Where the cases of a retriever went."""
     ledger = retriever.overall.ledger
     return (
-        f"{ledger.cases} cases, {ledger.gold_bearing} with gold, {ledger.scored} scored; "
-        f"{ledger.empty_result} with an empty result, {ledger.missing} with none at all, "
-        f"{ledger.short_result} with fewer than {k} cards found; {ledger.duplicates_dropped} repeats of a card dropped."
+        f"{ledger.cases} cases, {ledger.gold_bearing} with gold, {ledger.scored} scored; results: "
+        f"{ledger.empty_result} empty, {ledger.missing} missing, {ledger.short_result} short (fewer than {k} cards); "
+        f"{ledger.duplicates_dropped} duplicates dropped."
     )

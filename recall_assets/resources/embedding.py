@@ -1,6 +1,7 @@
 """The configured embedders of one process: each loaded once, only when it is asked for, and no query embedded twice."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class Embedding:
         Raises:
             ModelUnavailableError: The embedder cannot be loaded.
         """
-        return self._model(name).documents(texts, progress)
+        return _each_once(texts, lambda distinct: self._model(name).documents(distinct, progress))
 
     def queries(self, name: str, texts: Sequence[str], progress: Progress) -> Vectors:
         """One row of unit length per query; kept, so that a sweep over the same queries loads no model.
@@ -47,10 +48,10 @@ class Embedding:
         """
         key = digest({"embedder": self.fingerprint(name), "queries": list(texts)})
         path = self._folder / f"{name}-{key[:32]}.npy"
-        if path.exists():
-            kept: Vectors = np.load(path, allow_pickle=False)
+        kept = _kept(path, len(texts))
+        if kept is not None:
             return kept
-        vectors = self._model(name).queries(texts, progress)
+        vectors = _each_once(texts, lambda distinct: self._model(name).queries(distinct, progress))
         self._folder.mkdir(parents=True, exist_ok=True)
         with appears_whole(path) as beside, beside.open("wb") as file:
             np.save(file, vectors, allow_pickle=False)
@@ -60,3 +61,20 @@ class Embedding:
         if name not in self._models:
             self._models[name] = load_embedder(self._configs[name])
         return self._models[name]
+
+
+def _each_once(texts: Sequence[str], embed: Callable[[list[str]], Vectors]) -> Vectors:
+    """Embeds each distinct text once: in another batch the same text gets other last bits, and its ties would break."""
+    distinct = list(dict.fromkeys(texts))
+    place = {text: row for row, text in enumerate(distinct)}
+    return embed(distinct)[[place[text] for text in texts]]
+
+
+def _kept(path: Path, rows: int) -> Vectors | None:
+    """The vectors kept in a file; None if there is none, or it is damaged and they are to be made again."""
+    try:
+        vectors: Vectors = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    usable = vectors.ndim == 2 and len(vectors) == rows and bool(np.isfinite(vectors).all())
+    return vectors if usable else None

@@ -8,7 +8,7 @@ from recall_assets.sources.fields import Fields
 from recall_assets.sources.files import is_folder, read_text, visible_entries
 from recall_assets.sources.json_lines import RawRecord, parse_json_lines
 from recall_assets.sources.yaml_nodes import parse_yaml
-from recall_assets.text import canonical_locale
+from recall_assets.text import canonical_locale, normal_id
 
 _JSON_FIELDS = ("card_id", "locale", "title", "text", "tags", "retired")
 _FRONT_FIELDS = ("title", "tags", "retired")
@@ -22,8 +22,18 @@ def read_cards(path: Path) -> tuple[list[Card], list[Problem]]:
     Args:
         path: A JSONL file, or a folder with one folder per locale and JSONL files directly in it, either or both.
     """
+    cards, problems, _ = read_cards_and_names(path)
+    return cards, problems
+
+
+def read_cards_and_names(path: Path) -> tuple[list[Card], list[Problem], set[str]]:
+    """As `read_cards`, with the id of every card that is there, readable or not.
+
+    A gold id whose card has a fault of its own is not to be called unknown.
+    """
     problems: list[Problem] = []
-    cards = _read_folder(path, problems) if is_folder(path) else _read_json_lines(path, problems)
+    names: set[str] = set()
+    cards = _read_folder(path, problems, names) if is_folder(path) else _read_json_lines(path, problems, names)
     unique: dict[tuple[str, str], Card] = {}
     for card in cards:
         first = unique.setdefault((card.card_id, card.locale), card)
@@ -34,10 +44,10 @@ def read_cards(path: Path) -> tuple[list[Card], list[Problem]]:
         problems.append(whole_file(path, "no card at all; a knowledge base needs at least one"))
     if unique and not problems and all(card.retired for card in unique.values()):
         problems.append(whole_file(path, "every card is retired; a knowledge base needs at least one live card"))
-    return [unique[key] for key in sorted(unique)], problems
+    return [unique[key] for key in sorted(unique)], problems, names
 
 
-def _read_folder(path: Path, problems: list[Problem]) -> list[Card]:
+def _read_folder(path: Path, problems: list[Problem], names: set[str]) -> list[Card]:
     cards: list[Card] = []
     entries = visible_entries(path, problems)
     if entries is None:
@@ -46,21 +56,20 @@ def _read_folder(path: Path, problems: list[Problem]) -> list[Card]:
         problems.append(whole_file(path, "the folder is empty; put cards in <locale>/<card_id>.md or a .jsonl file"))
     for entry in entries:
         if is_folder(entry):
-            cards += _read_locale_folder(entry, problems)
+            cards += _read_locale_folder(entry, problems, names)
         elif entry.suffix.lower() == ".jsonl":
-            cards += _read_json_lines(entry, problems)
+            cards += _read_json_lines(entry, problems, names)
         elif entry.name != "README.md":
             what = "not read: cards stand in <locale>/<card_id>.md or in a .jsonl file; move it or rename it"
             problems.append(whole_file(entry, what))
     return cards
 
 
-def _read_locale_folder(folder: Path, problems: list[Problem]) -> list[Card]:
+def _read_locale_folder(folder: Path, problems: list[Problem], names: set[str]) -> list[Card]:
     locale = canonical_locale(folder.name)
     if locale is None:
         what = f'unknown locale "{folder.name}"; name the folder by a BCP 47 tag such as en, es-419 or pt-BR'
         problems.append(whole_file(folder, what))
-        return []
     cards: list[Card] = []
     entries = visible_entries(folder, problems)
     if entries is None:
@@ -71,8 +80,9 @@ def _read_locale_folder(folder: Path, problems: list[Problem]) -> list[Card]:
         if is_folder(entry) or entry.suffix != ".md":
             problems.append(whole_file(entry, "not read: a locale folder holds only <card_id>.md files; move it"))
             continue
-        card = _read_markdown(entry, locale, problems)
-        if card is not None:
+        names.add(normal_id(entry.stem))
+        card = _read_markdown(entry, locale or "", problems)
+        if card is not None and locale is not None:
             cards.append(card)
     return cards
 
@@ -103,10 +113,11 @@ def _read_markdown(path: Path, locale: str, problems: list[Problem]) -> Card | N
     for name in filter(_FROM_ELSEWHERE.get, front):
         fields.problem(name, f'"{name}" does not belong in front matter: it is {_FROM_ELSEWHERE[name]}; remove it')
     values |= {"card_id": path.stem, "text": body.strip("\n")}
-    return _card(fields, locale)
+    card = _card(fields, locale)
+    return card if fields.ok else None
 
 
-def _read_json_lines(path: Path, problems: list[Problem]) -> list[Card]:
+def _read_json_lines(path: Path, problems: list[Problem], names: set[str]) -> list[Card]:
     text = read_text(path, problems)
     if text is None:
         return []
@@ -115,15 +126,16 @@ def _read_json_lines(path: Path, problems: list[Problem]) -> list[Card]:
     for record in parse_json_lines(text, str(path), problems):
         fields = Fields(record, _JSON_FIELDS, problems)
         card = _card(fields, fields.locale("locale"))
-        if card is not None:
+        names.add(card.card_id)
+        if fields.ok:
             cards.append(card)
     if not cards and len(problems) == before:
         problems.append(whole_file(path, "no card at all; write one object a line"))
     return cards
 
 
-def _card(fields: Fields, locale: str) -> Card | None:
-    card = Card(
+def _card(fields: Fields, locale: str) -> Card:
+    return Card(
         card_id=fields.identifier("card_id"),
         locale=locale,
         title=fields.text("title"),
@@ -132,4 +144,3 @@ def _card(fields: Fields, locale: str) -> Card | None:
         retired=fields.flag("retired"),
         origin=fields.record.origin,
     )
-    return card if fields.ok else None

@@ -24,26 +24,42 @@ def read_cases(path: Path) -> tuple[list[Case], list[Problem]]:
     Args:
         path: A JSONL or YAML file, or a folder of them.
     """
+    cases, problems, _ = read_cases_and_faulty(path)
+    return cases, problems
+
+
+def read_cases_and_faulty(path: Path) -> tuple[list[Case], list[Problem], list[Case]]:
+    """As `read_cases`, with the cases that have a fault, as far as they can be read: their labels are still labels."""
     problems: list[Problem] = []
     unique: dict[str, Case] = {}
+    faulty: list[Case] = []
     for file in data_files(path, _SUFFIXES, problems):
-        for case in _read_file(file, problems):
-            first = unique.setdefault(case.case_id, case)
+        for case, ok in _read_file(file, problems):
+            first = unique.setdefault(case.case_id, case) if case.case_id else case
             if first is not case:
                 what = f'case_id "{case.case_id}" is taken by {first.origin}; give each case its own'
                 problems.append(Problem(case.origin.file, case.origin.line, what))
+            if not ok:
+                faulty.append(case)
     if not unique and not problems:
         problems.append(whole_file(path, "no case at all; a case set needs at least one"))
-    return [unique[case_id] for case_id in sorted(unique)], problems
+    known_faulty = set(map(id, faulty))
+    usable = [unique[case_id] for case_id in sorted(unique) if id(unique[case_id]) not in known_faulty]
+    return usable, problems, faulty
 
 
-def unresolved_labels(cases: Iterable[Case], cards: Iterable[Card]) -> list[Problem]:
+def unresolved_labels(cases: Iterable[Case], cards: Iterable[Card], faulty_cards: Iterable[str] = ()) -> list[Problem]:
     """One problem for each gold or relevant id that is no live card, with the nearest id as a hint.
 
     An id is live if at least one locale's text of the card is not retired.
+
+    Args:
+        cases: Whose labels to resolve.
+        cards: The knowledge base.
+        faulty_cards: Ids of cards that are there and could not be read; a label may name them.
     """
     everything = list(cards)
-    live = {card.card_id for card in everything if not card.retired}
+    live = {card.card_id for card in everything if not card.retired} | set(faulty_cards)
     retired = {card.card_id for card in everything} - live
     problems = []
     for case in cases:
@@ -59,13 +75,13 @@ def unresolved_labels(cases: Iterable[Case], cards: Iterable[Card]) -> list[Prob
     return problems
 
 
-def _read_file(path: Path, problems: list[Problem]) -> list[Case]:
+def _read_file(path: Path, problems: list[Problem]) -> list[tuple[Case, bool]]:
     text = read_text(path, problems)
     if text is None:
         return []
     before = len(problems)
     parse = _yaml_records if path.suffix.lower() in (".yaml", ".yml") else parse_json_lines
-    cases = [case for record in parse(text, str(path), problems) if (case := _case(record, problems)) is not None]
+    cases = [_case(record, problems) for record in parse(text, str(path), problems)]
     if not cases and len(problems) == before:
         problems.append(whole_file(path, "no case at all in this file"))
     return cases
@@ -89,7 +105,8 @@ def _yaml_records(text: str, file: str, problems: list[Problem]) -> Iterator[Raw
         yield RawRecord(item, Origin(file, line), {key: document.positions[(index, key)][0] for key in item})
 
 
-def _case(record: RawRecord, problems: list[Problem]) -> Case | None:
+def _case(record: RawRecord, problems: list[Problem]) -> tuple[Case, bool]:
+    """A case as far as it can be read, and whether it can be used."""
     fields = Fields(record, _FIELDS, problems)
     case = Case(
         case_id=fields.identifier("case_id"),
@@ -101,7 +118,7 @@ def _case(record: RawRecord, problems: list[Problem]) -> Case | None:
         tags=fields.identifiers("tags"),
         origin=record.origin,
     )
-    return case if fields.ok else None
+    return case, fields.ok
 
 
 def _word(fields: Fields, name: str) -> str:

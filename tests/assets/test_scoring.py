@@ -1,3 +1,6 @@
+import pytest
+
+from tests.conftest import CARDS
 from tests.graph import metadata
 
 
@@ -49,3 +52,28 @@ def test_slice_scores_before_anything_was_retrieved_says_so_for_each_retriever(m
     graph.run("sweep_report")
     reasons = graph.frame("slice_scores")["not_scored"].unique().to_list()
     assert reasons == ['kb_collection of the embedder "bag" was never built']
+
+
+@pytest.mark.parametrize(
+    ("first", "reason"),
+    [
+        pytest.param("kb_cards", "kb_chunks is older than kb_cards or the configured chunking", id="cards alone"),
+        pytest.param(
+            "kb_chunks",
+            "case_set was not read against this knowledge base: 1 labels name no live card",
+            id="cards and chunks",
+        ),
+    ],
+)
+def test_labels_that_name_no_card_of_the_new_knowledge_base_are_not_scored_by_later_stages(make_graph, first, reason):
+    make_graph().sweep()
+    without_banana = make_graph(cards=[card for card in CARDS if card["card_id"] != "banana"])
+    assert without_banana.materialize("sweep_ingest", "kb_cards").success
+    if first == "kb_chunks":
+        assert without_banana.materialize("sweep_ingest", "kb_chunks").success
+    for job, partition in (("sweep_index", "bag"), ("sweep_retrieve", "words")):
+        assert without_banana.run(job, partition).success
+    shown = metadata(without_banana.run("sweep_report"), "recall_report")
+    assert shown["verdict"] == "inconclusive"
+    frame = without_banana.frame("slice_scores")
+    assert (set(frame["not_scored"]), set(frame["n"]), set(frame["retrieval_hit_at_k"])) == ({reason}, {0}, {None})

@@ -80,13 +80,14 @@ def test_an_invalid_case_fails_cases_valid_and_no_case_is_written(make_graph, ca
     assert {name: check.passed for name, check in evaluated.items()} == {
         "cards_valid": True,
         "cases_valid": False,
-        "gold_ids_resolve": True,
+        "gold_ids_resolve": False,
     }
-    check = evaluated["cases_valid"]
-    assert (check.severity, check.blocking) == (ERROR, True)
-    ((place, finding),) = findings(check)
-    assert place == where
-    assert what in finding
+    # Labels of a case that cannot be read are not known to resolve: the same problem, in both checks.
+    for name in ("cases_valid", "gold_ids_resolve"):
+        assert (evaluated[name].severity, evaluated[name].blocking) == (ERROR, True)
+        ((place, finding),) = findings(evaluated[name])
+        assert place == where
+        assert what in finding
 
 
 @pytest.mark.parametrize(
@@ -121,6 +122,13 @@ def test_a_label_that_is_no_live_card_fails_gold_ids_resolve_and_no_case_is_writ
     assert (check.passed, check.severity, check.blocking) == (False, ERROR, True)
     assert findings(check) == [("cases.jsonl:2", finding)]
     assert checks(result)["cases_valid"].passed
+
+
+def test_labels_that_dangle_and_cases_that_cannot_be_read_are_reported_together(make_graph):
+    cases = changed(changed(CASES, 1, must_cite_one_of=["bananas"]), 0, query="")
+    evaluated = checks(make_graph(cases=cases).run("sweep_ingest"))
+    assert [place for place, _ in findings(evaluated["cases_valid"])] == ["cases.jsonl:1"]
+    assert {place for place, _ in findings(evaluated["gold_ids_resolve"])} == {"cases.jsonl:1", "cases.jsonl:2"}
 
 
 def test_wrong_input_leaves_the_frames_of_the_last_good_input_in_place(make_graph):

@@ -35,12 +35,16 @@ def indexed(make_graph):
     return graph
 
 
-def collection_in_chroma(graph):
-    """The graph's one collection, opened apart from the project."""
-    client = chromadb.PersistentClient(
+def chroma_of(graph):
+    """The graph's store, opened apart from the project."""
+    return chromadb.PersistentClient(
         path=str(graph.settings.storage.path / "chroma"), settings=chromadb.Settings(anonymized_telemetry=False)
     )
-    (collection,) = client.list_collections()
+
+
+def collection_in_chroma(graph):
+    """The graph's one collection."""
+    (collection,) = chroma_of(graph).list_collections()
     return collection
 
 
@@ -77,6 +81,15 @@ def test_another_fingerprint_in_chroma_fails_collection_complete(indexed):
     check = indexed.check("kb_collection", "collection_complete", "bag")
     assert not check.passed
     assert check.description == f"the fingerprint in {collection.name} is 0123456789ab, not that of its asset"
+
+
+def test_a_collection_that_is_gone_fails_collection_complete_instead_of_leaving_it_without_result(indexed):
+    name = collection_in_chroma(indexed).name
+    chroma_of(indexed).delete_collection(name)
+    check = indexed.check("kb_collection", "collection_complete", "bag")
+    assert (check.passed, check.severity) == (False, ERROR)
+    assert check.description == f"there is no collection {name}; materialize kb_collection first"
+    assert check.metadata["faults"].value == [check.description]
 
 
 def test_chunks_that_changed_after_the_index_was_built_fail_collection_complete(indexed):

@@ -89,8 +89,8 @@ def faq(shared_data, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def glossary(shared_data, tmp_path_factory):
-    """The CNCF glossary, its cards cut into chunks."""
-    chunking = Chunking(max_chars=400, overlap_chars=40)
+    """The CNCF glossary, its cards cut so small that five cards may be more than the first twenty chunks away."""
+    chunking = Chunking(max_chars=100, overlap_chars=0)
     return sweep(shared_data / "cncf_glossary", tmp_path_factory.mktemp("glossary"), ["use"], chunking)
 
 

@@ -20,8 +20,7 @@ Cutoff k = 5.
 | locale=pt-BR | 0 | - | - | - | - |
 | case_type=adversarial,locale=es-419 | 1 | 0.000 | 0.00-0.79 | 0.000 | 0.000 |
 
-7 cases, 5 with gold, 3 scored; 1 with an empty result, 2 with none at all, 2 with fewer than 5 cards found; \
-4 repeats of a card dropped.
+7 cases, 5 with gold, 3 scored; results: 1 empty, 2 missing, 2 short (fewer than 5 cards); 4 duplicates dropped.
 
 | check | status | finding |
 | --- | --- | --- |

@@ -29,6 +29,6 @@ def test_the_headings_name_the_cutoff():
 
 def test_the_ledger_of_the_overall_slice_in_a_sentence(report):
     assert words.ledger_sentence(report.retrievers[0], 5) == (
-        "7 cases, 5 with gold, 3 scored; 1 with an empty result, 2 with none at all, 2 with fewer than 5 cards found; "
-        "4 repeats of a card dropped."
+        "7 cases, 5 with gold, 3 scored; results: 1 empty, 2 missing, 2 short (fewer than 5 cards); "
+        "4 duplicates dropped."
     )

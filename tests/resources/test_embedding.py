@@ -98,3 +98,29 @@ def test_a_write_that_is_interrupted_leaves_nothing_that_a_later_process_would_r
     with pytest.raises(OSError, match="no space left"):
         make_embedding().queries("bag", ["a"], Quiet())
     assert list((tmp_path / "state" / "query_vectors").iterdir()) == []
+
+
+def test_a_text_that_stands_twice_is_embedded_once_so_that_its_vectors_are_equal_to_the_last_bit(model, make_embedding):
+    embedding = make_embedding()
+    assert embedding.documents("bag", ["a", "bb", "a"], Quiet()).tolist() == [[1.0], [2.0], [1.0]]
+    assert embedding.queries("bag", ["bb", "bb"], Quiet()).tolist() == [[2.0], [2.0]]
+    assert model.asked == [("documents", ["a", "bb"]), ("queries", ["bb"])]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda path: path.write_bytes(b"junk"), id="no array"),
+        pytest.param(lambda path: path.write_bytes(b""), id="empty"),
+        pytest.param(lambda path: path.write_bytes(path.read_bytes()[:-2]), id="cut off"),
+        pytest.param(lambda path: np.save(path, np.ones((1, 1), dtype=np.float32)), id="too few rows"),
+        pytest.param(lambda path: np.save(path, np.array([[np.nan], [1.0]], dtype=np.float32)), id="not a number"),
+    ],
+)
+def test_kept_vectors_that_are_damaged_are_made_again(model, make_embedding, make_settings, damage):
+    make_embedding().queries("bag", ["a", "bb"], Quiet())
+    (kept,) = (make_settings().storage.path / "query_vectors").iterdir()
+    damage(kept)
+    for _ in range(2):
+        assert make_embedding().queries("bag", ["a", "bb"], Quiet()).tolist() == [[1.0], [2.0]]
+    assert len(model.asked) == 2  # once before the damage and once after it

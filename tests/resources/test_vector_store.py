@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from recall_assets.config import Storage
+from recall_assets.errors import StoreUnavailableError
 from recall_assets.records import Chunk
-from recall_assets.resources.vector_store import Stored, StoreUnavailableError, VectorStore
+from recall_assets.resources.vector_store import Stored, VectorStore
 
 CHUNKS = [
     Chunk("b@en#0", "b", "en", "B\nsecond"),
@@ -108,6 +109,46 @@ def test_a_query_with_a_locale_finds_only_texts_of_that_locale(store):
     assert [candidate.chunk_id for candidate in found] == ["a@pt-BR#0"]
 
 
+def test_a_collection_larger_than_a_page_is_read_in_full(store, monkeypatch):
+    store.build("kb-bag-1", "f1", CHUNKS, VECTORS)
+    for rows in (1, 2, 3, 4):
+        monkeypatch.setattr("recall_assets.resources.vector_store._ROWS", rows)
+        assert store.chunk_ids("kb-bag-1") == ["a@en#0", "a@pt-BR#0", "b@en#0"]
+        table = store.table("kb-bag-1")
+        assert table.chunk_ids == ["a@en#0", "a@pt-BR#0", "b@en#0"]
+        assert table.card_ids == ["a", "a", "b"]
+        assert table.locales == ["en", "pt-BR", "en"]
+        assert table.vectors == pytest.approx(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]))
+
+
+@pytest.mark.parametrize(
+    ("rows", "sizes"),
+    [
+        pytest.param(4, [2, 2, 1], id="two queries of depth 2 at once"),
+        pytest.param(5, [2, 2, 1], id="not a row more than the limit"),
+        pytest.param(1, [1, 1, 1, 1, 1], id="one query is asked whatever its depth"),
+        pytest.param(10, [5], id="all at once"),
+    ],
+)
+def test_queries_are_asked_in_parts_that_stay_within_the_limit_and_answered_in_order(store, monkeypatch, rows, sizes):
+    from chromadb import Collection
+
+    store.build("kb-bag-1", "f1", CHUNKS, VECTORS)
+    monkeypatch.setattr("recall_assets.resources.vector_store._ROWS", rows)
+    query, asked = Collection.query, []
+
+    def counted(self, **arguments):
+        asked.append(len(arguments["query_embeddings"]))
+        return query(self, **arguments)
+
+    monkeypatch.setattr(Collection, "query", counted)
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8], [0.0, 1.0], [1.0, 0.0]])
+    found = store.query("kb-bag-1", vectors, depth=2, locale=None)
+    assert [candidates[0].chunk_id for candidates in found] == ["a@en#0", "b@en#0", "a@pt-BR#0", "b@en#0", "a@en#0"]
+    assert [len(candidates) for candidates in found] == [2] * 5
+    assert asked == sizes
+
+
 def test_building_under_a_name_that_exists_replaces_what_is_there(store):
     store.build("kb-bag-1", "f1", CHUNKS, VECTORS)
     store.build("kb-bag-1", "f2", CHUNKS[:1], VECTORS[:1])
@@ -121,6 +162,15 @@ def test_a_build_that_fails_half_way_leaves_the_old_collection_and_nothing_else(
         store.build("kb-bag-1", "f2", CHUNKS, VECTORS[:2])
     assert store.find("kb-bag-1") == Stored("kb-bag-1", 3, 2, "f1")
     assert [collection.name for collection in store._client.list_collections()] == ["kb-bag-1"]
+
+
+def test_a_build_drops_what_a_killed_build_of_the_same_name_left_over_and_nothing_else(store):
+    store.build("kb-bag-2", "f1", CHUNKS, VECTORS)
+    for name in ("kb-bag-1.building-0a1b2c3d", "kb-bag-1.building-4e5f6071", "kb-bag-2.building-0a1b2c3d"):
+        store._client.create_collection(name, embedding_function=None)
+    store.build("kb-bag-1", "f1", CHUNKS, VECTORS)
+    names = {collection.name for collection in store._client.list_collections()}
+    assert names == {"kb-bag-1", "kb-bag-2", "kb-bag-2.building-0a1b2c3d"}
 
 
 def test_more_chunks_than_fit_into_one_batch_are_all_stored(store):

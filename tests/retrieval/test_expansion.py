@@ -3,7 +3,7 @@ import pytest
 
 from recall_assets.retrieval.expansion import QUERY_BATCH, nearest_cards
 from recall_assets.retrieval.search import in_rank_order
-from recall_assets.vectors import Candidate
+from recall_assets.vectors import Candidate, VectorTable
 
 QUERY = np.zeros((1, 2))
 
@@ -14,9 +14,8 @@ class Ranking:
     def __init__(self, **chunks):
         self.chunks = {locale: in_rank_order(candidates) for locale, candidates in chunks.items()}
         self.asked = []
-
-    def size(self, locale):
-        return len(self._all(locale))
+        held = sorted((c.chunk_id, c.card_id, locale) for locale, candidates in chunks.items() for c in candidates)
+        self.table = VectorTable(*map(list, zip(*held, strict=True)), vectors=np.ones((len(held), 2)))
 
     def nearest(self, vectors, depth, locale):
         self.asked.append((len(vectors), depth, locale))
@@ -63,6 +62,16 @@ def test_the_search_is_asked_for_more_only_as_long_as_cards_are_wanting():
 def test_a_collection_with_fewer_than_k_cards_gives_them_all():
     search = Ranking(en=[*chunks_of("a", 3, 0.9), *chunks_of("b", 1, 0.8)])
     assert cards(search, 5) == [["a", "a", "a", "b"]]
+
+
+def test_no_more_cards_are_looked_for_than_the_locale_has():
+    search = Ranking(
+        en=[*chunks_of("a", 20, 0.9), *chunks_of("b", 20, 0.7)],
+        pt=[Candidate(f"c{n}", f"c{n}", 0.95) for n in range(5)],
+    )
+    # Both cards are found with 32 chunks; in search of a third, all 40 would be fetched and kept.
+    assert cards(search, 5) == [["a"] * 20 + ["b"]]
+    assert search.asked == [(1, 8, "en"), (1, 32, "en")]
 
 
 def test_a_locale_without_texts_gives_an_empty_result_and_is_not_asked():

@@ -2,11 +2,13 @@ import numpy as np
 import pytest
 
 from recall_assets.config import DenseRetriever, ExactRetriever, Storage
+from recall_assets.errors import StoreUnavailableError
 from recall_assets.indexing import ensure_collection
 from recall_assets.progress import Quiet
 from recall_assets.records import Case, Chunk
-from recall_assets.resources.vector_store import StoreUnavailableError, VectorStore
-from recall_assets.retrieval.run import run_vector_retriever
+from recall_assets.resources.vector_store import VectorStore
+from recall_assets.retrieval.expansion import nearest_cards
+from recall_assets.retrieval.run import IndexSearch, run_vector_retriever
 from tests.conftest import WordEmbedding
 
 DENSE = DenseRetriever(kind="dense", embedder="bag")
@@ -129,9 +131,38 @@ def test_the_fingerprint_is_one_for_the_whole_run_and_follows_what_the_run_depen
     assert fingerprint(DENSE, relabelled, k=2) == fingerprint(DENSE, cases, k=2)
 
 
-def test_a_collection_that_is_gone_is_an_error_that_says_what_to_do(run, tmp_path):
+def test_a_batch_of_queries_may_need_more_rows_than_one_statement_of_sqlite_can_bind(tmp_path):
+    # 4 cards of 100 chunks stand around the circle in this order, so the first chunk of d is the 301st of every query.
+    chunks = [chunk(card_id, "text", ordinal=number) for card_id in "abcd" for number in range(100)]
+    angles = np.radians([20 * card + number / 10 for card in range(4) for number in range(100)])
+    queries = np.radians(np.arange(100) / -100)
+    vectors, questions = (np.stack([np.cos(a), np.sin(a)], axis=1).astype(np.float32) for a in (angles, queries))
+    store = VectorStore(Storage(path=tmp_path / "state"))
+    store.build("kb-bag-1", "f1", chunks, vectors)
+    search = IndexSearch(store, "kb-bag-1", store.table("kb-bag-1"))
+    found = nearest_cards(
+        search, questions, ["en"] * 100, 5, lambda _: None
+    )  # in the end all 400 chunks for 100 queries
+    assert {tuple(candidate.card_id for candidate in result) for result in found} == {
+        ("a",) * 100 + ("b",) * 100 + ("c",) * 100 + ("d",)
+    }
+
+
+@pytest.mark.parametrize("retriever", [DENSE, EXACT], ids=lambda retriever: retriever.kind)
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda client, chroma: client.delete_collection(chroma.name), id="gone"),
+        pytest.param(lambda client, chroma: chroma.delete(ids=["fruit@en#0"]), id="a vector less"),
+        pytest.param(lambda client, chroma: chroma.add(ids=["stray"], embeddings=[[1.0] * 512]), id="a vector more"),
+        pytest.param(lambda client, chroma: chroma.modify(metadata={"fingerprint": "other"}), id="another build"),
+    ],
+)
+def test_a_collection_that_is_not_what_was_built_is_refused_with_what_to_do(tmp_path, retriever, damage):
     store = VectorStore(Storage(path=tmp_path / "state"))
     collection, _ = ensure_collection("bag", CHUNKS, WordEmbedding(), store, Quiet())
-    store._client.delete_collection(collection["collection"].item())
-    with pytest.raises(StoreUnavailableError, match="materialize kb_collection first"):
-        run_vector_retriever(DENSE, [case("c1", "red")], collection, WordEmbedding(), store, 1, Quiet())
+    name = collection["collection"].item()
+    damage(store._client, store._client.get_collection(name))
+    with pytest.raises(StoreUnavailableError) as raised:
+        run_vector_retriever(retriever, [case("c1", "red")], collection, WordEmbedding(), store, 1, Quiet())
+    assert str(raised.value) == f"the collection {name} is not what kb_collection built; materialize it again"

@@ -41,11 +41,12 @@ def test_exact_search_gives_the_best_chunks_with_parent_and_cosine():
 
 def test_exact_search_in_a_locale_sees_no_other():
     search = ExactSearch(TABLE)
-    assert (search.size("pt"), search.size("en"), search.size("de"), search.size(None)) == (1, 3, 0, 4)
+    assert search.table is TABLE
     assert [ids(found) for found in search.nearest(np.array([[0.0, 1.0], [1.0, 0.0]]), 5, "pt")] == [
         ["c@pt#0"],
         ["c@pt#0"],
     ]
+    assert search.nearest(QUERY, 5, "de") == [[]]
 
 
 def test_exact_search_answers_every_query_in_its_own_row():
@@ -64,15 +65,27 @@ def test_exact_search_ranks_equal_vectors_by_id(width):
 
 
 def test_a_cards_similarity_is_that_of_its_best_chunk_in_the_locale():
+    table = VectorTable(
+        chunk_ids=["a@en#0", "a@en#1", "a@pt#0", "b@pt#0"],
+        card_ids=["a", "a", "a", "b"],
+        locales=["en", "en", "pt", "pt"],
+        vectors=np.array([[0.0, 1.0], [0.6, 0.8], [0.8, 0.6], [1.0, 0.0]]),
+    )
+    (row,) = table.similarities(QUERY)
+    assert card_similarities(table, row, "en", ["a"]) == pytest.approx({"a": 0.6})
+    assert card_similarities(table, row, "pt", ["a", "b"]) == pytest.approx({"a": 0.8, "b": 1.0})
+    assert card_similarities(table, row, None, ["a", "b"]) == pytest.approx({"a": 0.8, "b": 1.0})
+
+
+def test_only_the_cards_asked_for_have_a_similarity():
     (row,) = TABLE.similarities(QUERY)
-    assert card_similarities(TABLE, row, None) == pytest.approx({"a": 1.0, "b": 0.8, "c": 0.0})
-    assert card_similarities(TABLE, row, "en") == pytest.approx({"a": 1.0, "b": 0.8})
-    assert card_similarities(TABLE, row, "de") == {}
+    assert card_similarities(TABLE, row, None, {"a", "c"}) == pytest.approx({"a": 1.0, "c": 0.0})
+    assert card_similarities(TABLE, row, None, set()) == {}
 
 
 def test_a_card_with_only_negative_similarity_has_it():
     (row,) = TABLE.similarities(-QUERY)
-    assert card_similarities(TABLE, row, None)["b"] == pytest.approx(-0.8)
+    assert card_similarities(TABLE, row, None, ["b"]) == pytest.approx({"b": -0.8})
 
 
 @pytest.mark.parametrize(
