@@ -78,7 +78,7 @@ def run_sweep(settings: Settings, **resources: object) -> SweepResult:
     figures = _figures(results.get("sweep_report"))
     if figures is None:
         findings = [evaluation.description or "" for evaluation in evaluations.values() if not evaluation.passed]
-        raise SweepFailedError("\n".join([*errors, *findings]) or "the sweep ended without figures")
+        raise SweepFailedError("\n".join(dict.fromkeys([*errors, *findings])) or "the sweep ended without figures")
     report = report_of_sweep(settings, figures, evaluations)
     stored_at = ReportStore(settings.storage.path).of_run(results["sweep_report"].run_id)
     if errors and report.verdict is Verdict.PASS:  # whatever went wrong, it was not all of a sweep

@@ -324,6 +324,14 @@ def test_wrong_input_ends_a_sweep_before_there_are_figures_with_every_finding(ma
     assert not (settings.storage.path / "chroma").exists()
 
 
+def test_a_finding_of_two_checks_is_said_once(make_settings, sweep):
+    settings = make_settings(cases=[CASES[0], CASES[1] | {"query": ""}])
+    with pytest.raises(SweepFailedError) as raised:
+        sweep(settings)
+    (finding,) = str(raised.value).splitlines()
+    assert "cases.jsonl:2: query" in finding
+
+
 def test_only_the_chosen_retrievers_are_run_and_reported(make_settings, sweep):
     settings = make_settings(**TWO)
     result = sweep(settings.with_retrievers(("two",)))
