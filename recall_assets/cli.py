@@ -16,14 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recall_assets.config import (
-    CONFIG_VARIABLE,
-    DEFAULT_CONFIG,
-    Settings,
-    configured_settings,
-    input_paths,
-    load_settings,
-)
+from recall_assets.config import Settings
+from recall_assets.config_file import CONFIG_VARIABLE, DEFAULT_CONFIG, configured_settings, input_paths, load_settings
 from recall_assets.errors import StoreUnavailableError, SweepFailedError
 from recall_assets.gate import Verdict
 from recall_assets.home import dagster_home

@@ -20,7 +20,8 @@ from recall_assets.automation import jobs, nightly, stage_sensor
 from recall_assets.checks.gate import RULES, gate_check
 from recall_assets.checks.inputs import locale_coverage
 from recall_assets.checks.retrieval import collection_complete, every_case_retrieved, index_matches_exact
-from recall_assets.config import CONFIG_VARIABLE, DEFAULT_CONFIG, Settings, load_settings
+from recall_assets.config import Settings
+from recall_assets.config_file import CONFIG_VARIABLE, DEFAULT_CONFIG, load_settings
 from recall_assets.partitions import Partitions
 from recall_assets.progress import Progress
 from recall_assets.resources.embedding import Embedding

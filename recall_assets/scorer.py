@@ -34,7 +34,7 @@ class RetrievalRecallScorer:
             InvalidInputError: The configuration is not valid.
         """
         if top_k is None:
-            from recall_assets.config import configured_settings  # reads a file, so only where it is asked for
+            from recall_assets.config_file import configured_settings  # reads a file, so only where it is asked for
 
             top_k = configured_settings().top_k
         if isinstance(top_k, bool) or not isinstance(top_k, int):

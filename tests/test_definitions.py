@@ -7,7 +7,7 @@ import dagster as dg
 import pytest
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from recall_assets.config import load_settings
+from recall_assets.config_file import load_settings
 from recall_assets.definitions import build_defs
 from tests.conftest import ROOT
 

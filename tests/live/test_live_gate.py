@@ -3,7 +3,8 @@
 import polars as pl
 import pytest
 
-from recall_assets.config import Storage, load_settings
+from recall_assets.config import Storage
+from recall_assets.config_file import load_settings
 from recall_assets.gate import Status, Verdict
 from recall_assets.progress import Quiet
 from recall_assets.resources.vector_store import VectorStore

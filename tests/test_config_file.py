@@ -17,10 +17,8 @@ from recall_assets.config import (
     SentenceTransformersEmbedder,
     Settings,
     UseM3Embedder,
-    configured_settings,
-    input_paths,
-    load_settings,
 )
+from recall_assets.config_file import configured_settings, input_paths, load_settings
 from recall_assets.problems import InvalidInputError
 from tests.conftest import ROOT
 
