@@ -83,11 +83,13 @@ def sweep(
     settings, _ = _valid_input(config, kb, cases, retrievers)
     settings = _overridden(settings, storage=storage, k=k)
     from recall_assets.progress import Progress, kept_stderr
+    from recall_assets.resources.embedding import Embedding
     from recall_assets.sweep import check_models, run_sweep
 
-    check_models(settings, config)
+    embedding = Embedding(settings)
+    check_models(settings, config, embedding)
     with kept_stderr() as stderr:
-        result = run_sweep(settings, progress=Progress(stream=stderr))
+        result = run_sweep(settings, progress=Progress(stream=stderr), embedding=embedding)
     for error in result.errors:
         click.echo(error, err=True)
     _finish(result.report, as_json=as_json, stored_at=result.stored_at)

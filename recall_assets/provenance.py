@@ -116,6 +116,16 @@ def _why_collection_unusable(
     return None
 
 
+def missing_cases(cases: pl.DataFrame, run: pl.DataFrame) -> list[str]:
+    """Ids of the cases without a result in a run, sorted; an empty list is a result.
+
+    Args:
+        cases: The `CASES` frame.
+        run: The `RUN` frame.
+    """
+    return sorted(set(cases["case_id"]) - set(run.filter(pl.col("status") == RETRIEVED)["case_id"]))
+
+
 def why_not_scored(cases: pl.DataFrame, run: pl.DataFrame, scores: pl.DataFrame | None, k: int) -> str | None:
     """Why a usable run has no scores that can be reported, or None if it has.
 
@@ -125,7 +135,7 @@ def why_not_scored(cases: pl.DataFrame, run: pl.DataFrame, scores: pl.DataFrame 
         scores: Its `CASE_SCORES` frame, None if there is none.
         k: The cutoff in force.
     """
-    missing = sorted(set(cases["case_id"]) - set(run.filter(pl.col("status") == RETRIEVED)["case_id"]))
+    missing = missing_cases(cases, run)
     if missing:
         return without_result(missing, cases.height)
     if scores is None:

@@ -5,13 +5,14 @@ evaluations that Dagster recorded; an expected check without one is inconclusive
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
 import dagster as dg
 import polars as pl
+from dagster_shared.error import SerializableErrorInfo
 
 from recall_assets.automation import COMMAND_TAG, Stage, stages
 from recall_assets.check_results import Evaluations, data_checks, gate_checks, sweep_evaluations
@@ -23,7 +24,7 @@ from recall_assets.home import dagster_home
 from recall_assets.occupancy import occupied
 from recall_assets.problems import InvalidInputError, whole_file
 from recall_assets.reporting.model import Report
-from recall_assets.resources.embedders import embedder_fingerprint
+from recall_assets.resources.embedding import Embedding
 from recall_assets.resources.report_store import ReportStore
 from recall_assets.verdicts import build_report
 
@@ -69,9 +70,10 @@ def run_sweep(settings: Settings, **resources: object) -> SweepResult:
                 instance=instance, partition_key=partition, tags=tags, raise_on_error=False, run_config=_QUIET
             )
             results[stage.job] = result
-            if _interrupted(instance, result.run_id):
+            failures = _step_failures(instance, result.run_id)
+            if _interrupted(failures):
                 raise KeyboardInterrupt
-            errors |= dict.fromkeys(_errors(instance, result.run_id, stage, partition))
+            errors |= dict.fromkeys(_in_words(failures, stage, partition))
             if stage.job == "sweep_ingest" and not result.success:
                 break
         evaluations = sweep_evaluations(instance, result.dagster_run)
@@ -99,22 +101,27 @@ def report_of_sweep(settings: Settings, slice_scores: pl.DataFrame, evaluations:
     return build_report(slice_scores, checks)
 
 
-def _interrupted(instance: dg.DagsterInstance, run_id: str) -> bool:
+def _step_failures(instance: dg.DagsterInstance, run_id: str) -> list[SerializableErrorInfo]:
+    """Why each step of a run that failed did so."""
+    events = [entry.dagster_event for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_FAILURE)]
+    errors = [event.step_failure_data.error for event in events if event is not None]
+    return [error for error in errors if error is not None]
+
+
+def _interrupted(failures: Iterable[SerializableErrorInfo]) -> bool:
     """Whether Dagster turned an interrupt (Ctrl-C, SIGTERM) into the failure of a step, and would have gone on."""
-    failures = [entry.dagster_event for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_FAILURE)]
-    errors = [event.step_failure_data.error for event in failures if event is not None]
-    names = {name for error in errors if error for name in (error.cls_name, error.cause and error.cause.cls_name)}
+    names = {name for error in failures for name in (error.cls_name, error.cause and error.cause.cls_name)}
     return bool(names & {"DagsterExecutionInterruptedError", "KeyboardInterrupt"})
 
 
-def _errors(instance: dg.DagsterInstance, run_id: str, stage: Stage, partition: str | None) -> Iterator[str]:
-    """Why steps of a run failed, in the project's words; a failed check is no error, it is listed with the checks."""
+def _in_words(failures: Iterable[SerializableErrorInfo], stage: Stage, partition: str | None) -> Iterator[str]:
+    """Failures in the project's words; a failed check is no error, it is listed with the checks."""
     where = stage.job if partition is None else f"{stage.job} {partition}"
-    for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_FAILURE):
-        error = entry.dagster_event.step_failure_data.error if entry.dagster_event else None
-        while error is not None and error.cause is not None and (error.cls_name or "").startswith("Dagster"):
+    for failure in failures:
+        error = failure
+        while error.cause is not None and (error.cls_name or "").startswith("Dagster"):
             error = error.cause
-        if error is not None and error.cls_name != "DagsterAssetCheckFailedError":
+        if error.cls_name != "DagsterAssetCheckFailedError":
             message = error.message.strip().partition("\n")[0]
             # Dagster puts the full name of the class in front of what the project's own errors say.
             yield f"{where}: {_CLASS.sub('', message)}"
@@ -128,7 +135,7 @@ def _figures(result: dg.ExecuteInProcessResult | None) -> pl.DataFrame | None:
     return frame if isinstance(frame, pl.DataFrame) else None
 
 
-def check_models(settings: Settings, config: Path) -> None:
+def check_models(settings: Settings, config: Path, embedding: Embedding) -> None:
     """Looks for the weights of every embedder in use, without loading any.
 
     Raises:
@@ -137,7 +144,7 @@ def check_models(settings: Settings, config: Path) -> None:
     problems = []
     for name in settings.used_embedders:
         try:
-            embedder_fingerprint(settings.embedders[name])
+            embedding.fingerprint(name)
         except ModelUnavailableError as error:
             problems.append(whole_file(config, f"embedders.{name}: {error}"))
     if problems:

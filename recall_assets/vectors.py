@@ -3,7 +3,7 @@
 How candidates are ordered and searched for is in `recall_assets.retrieval.search`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ class VectorTable:
     card_ids: list[str]
     locales: list[str]
     vectors: NDArray[np.float64]
+    _members: dict[str | None, NDArray[np.intp]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def _unit_rows(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -57,5 +58,7 @@ class VectorTable:
 
     def members(self, locale: str | None) -> NDArray[np.intp]:
         """The row numbers of a locale's chunks, or (None) of all, ascending."""
-        rows = sorted(row for rows in self.rows_of_cards(locale).values() for row in rows)
-        return np.array(rows, dtype=np.intp)
+        if locale not in self._members:
+            rows = sorted(row for rows in self.rows_of_cards(locale).values() for row in rows)
+            self._members[locale] = np.array(rows, dtype=np.intp)
+        return self._members[locale]

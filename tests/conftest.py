@@ -34,6 +34,17 @@ CASES = [
     {"case_id": "c4", "locale": "en", "case_type": "no_match", "query": "granite", "must_cite_one_of": []},
 ]
 """With `WordEmbedding`, top_k 1 and the locale filter: c1 and c3 hit, c2 finds carrot, c4 has no gold."""
+SLICES = {
+    "overall": (3, 2 / 3),
+    "case_type=adversarial": (1, 0.0),
+    "case_type=golden": (2, 1.0),
+    "locale=en": (2, 0.5),
+    "locale=pt-BR": (1, 1.0),
+    "case_type=adversarial,locale=en": (1, 0.0),
+    "case_type=golden,locale=en": (1, 1.0),
+    "case_type=golden,locale=pt-BR": (1, 1.0),
+}
+"""Slice to n and hit@1 of such a sweep."""
 
 
 class WordEmbedding:

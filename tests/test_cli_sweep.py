@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CARDS, CASES, write_jsonl
+from tests.conftest import CARDS, CASES, SLICES, write_jsonl
 
 # Each query repeats the text of one card, so that any embedder finds it; the gold of c2 is another card.
 QUERIES = ("red fruit from a tree", "orange root vegetable", "fruta vermelha de uma árvore", "granite")
@@ -22,16 +22,6 @@ retrievers:
   dense: {kind: dense, embedder: use, locale_filter: true}
   exact: {kind: exact, embedder: use, locale_filter: true}
 """
-SLICES = {
-    "overall": (3, 2 / 3),
-    "case_type=adversarial": (1, 0.0),
-    "case_type=golden": (2, 1.0),
-    "locale=en": (2, 0.5),
-    "locale=pt-BR": (1, 1.0),
-    "case_type=adversarial,locale=en": (1, 0.0),
-    "case_type=golden,locale=en": (1, 1.0),
-    "case_type=golden,locale=pt-BR": (1, 1.0),
-}
 LEDGER = {
     "cases": 4,
     "gold_bearing": 3,

@@ -2,15 +2,7 @@ import numpy as np
 import pytest
 
 from recall_assets.vectors import VectorTable
-
-# Four chunks of three cards in two locales; the query (1, 0) has the cosines 1, 0.6, 0.8 and 0 with them.
-TABLE = VectorTable(
-    chunk_ids=["a@en#0", "a@en#1", "b@en#0", "c@pt#0"],
-    card_ids=["a", "a", "b", "c"],
-    locales=["en", "en", "en", "pt"],
-    vectors=np.array([[2.0, 0.0], [0.6, 0.8], [0.8, -0.6], [0.0, 3.0]]),
-)
-QUERY = np.array([[1.0, 0.0]])
+from tests.vectors import QUERY, TABLE
 
 
 def test_similarity_is_the_cosine_whatever_the_lengths():

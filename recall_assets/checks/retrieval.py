@@ -5,7 +5,7 @@ import polars as pl
 
 from recall_assets.indexing import collection_faults
 from recall_assets.partitions import Partitions
-from recall_assets.records import RETRIEVED
+from recall_assets.provenance import missing_cases
 from recall_assets.resources.vector_store import VectorStore
 from recall_assets.schemas import chunks_of
 from recall_assets.text import some, without_result
@@ -48,8 +48,7 @@ def every_case_retrieved(partitions: Partitions) -> dg.AssetChecksDefinition:
     )
     def check(retrieval_run: pl.DataFrame, case_set: pl.DataFrame) -> dg.AssetCheckResult:
         """Every case has a result. An empty list is a result; a missing one is no zero and must not be scored."""
-        present = retrieval_run.filter(pl.col("status") == RETRIEVED)
-        missing = sorted(set(case_set["case_id"]) - set(present["case_id"]))
+        missing = missing_cases(case_set, retrieval_run)
         errors = retrieval_run.filter(pl.col("error").is_not_null())["error"].unique(maintain_order=True).to_list()
         blame = "".join(f"; {error}" for error in errors[:1])
         return dg.AssetCheckResult(
