@@ -19,7 +19,7 @@ _PARTITION_TAG = "dagster/partition"  # Dagster's own
 SWEEP_TAG = "recall/sweep"
 """On every run of a scheduled sweep; the sensor carries these on."""
 COMMAND_TAG = "recall/command"
-"""On every run of a sweep from the command line, which carries itself on."""
+"""On every run from the command line; the sweep that a run belongs to, where it has no `SWEEP_TAG`."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,15 @@ def jobs(settings: Settings) -> "dict[str, UnresolvedAssetJobDefinition]":
         stage.job: dg.define_asset_job(stage.job, selection=dg.AssetSelection.assets(*stage.assets))
         for stage in stages(settings)
     }
+
+
+PROMOTION = "promote_baseline"
+"""Name of the job that no sweep starts."""
+
+
+def promotion_job() -> "UnresolvedAssetJobDefinition":
+    """The job that makes a baseline of what the last sweep stored, one run a retriever."""
+    return dg.define_asset_job(PROMOTION, selection=dg.AssetSelection.assets("recall_baseline"))
 
 
 def nightly(settings: Settings) -> dg.ScheduleDefinition:
@@ -140,8 +149,9 @@ def partition_of(run: dg.DagsterRun) -> str | None:
 
 def runs_of_sweep(instance: dg.DagsterInstance, run: dg.DagsterRun) -> Sequence[dg.DagsterRun]:
     """Every run of the sweep that a run belongs to, itself included, newest first; none if it belongs to none."""
-    tags = {key: run.tags[key] for key in (SWEEP_TAG, COMMAND_TAG) if key in run.tags}
-    return instance.get_runs(dg.RunsFilter(tags=tags)) if tags else []
+    # A command that judges a scheduled sweep carries that sweep on: its tag goes before that of the command.
+    tag = next((key for key in (SWEEP_TAG, COMMAND_TAG) if key in run.tags), None)
+    return [] if tag is None else instance.get_runs(dg.RunsFilter(tags={tag: run.tags[tag]}))
 
 
 def failed_in_sweep(settings: Settings, instance: dg.DagsterInstance, run: dg.DagsterRun) -> dict[str, str]:

@@ -59,7 +59,8 @@ def score_cases(cases: pl.DataFrame, tops: pl.DataFrame, k: int) -> pl.DataFrame
         k: The cutoff.
 
     Returns:
-        `case_id` and the three metrics. No row for a case without gold (rule 6) or without a result (rule 7).
+        `case_id`, the three metrics, and `gold_rank`, the rank of the first gold card, null where none is in the top k.
+        No row for a case without gold (rule 6) or without a result (rule 7).
     """
     ranked = (
         tops.lazy()
@@ -89,7 +90,10 @@ def score_cases(cases: pl.DataFrame, tops: pl.DataFrame, k: int) -> pl.DataFrame
     patterns = scored.select(_PATTERN).unique()
     triads = [triad_from_ranks(hits, relevant, n, k) for hits, relevant, n in patterns.iter_rows()]
     columns = pl.DataFrame(triads, schema=dict.fromkeys(METRICS, pl.Float64), orient="row")
-    return scored.join(patterns.hstack(columns), on=_PATTERN, maintain_order="left").select("case_id", *METRICS)
+    gold_rank = pl.col("hit_ranks").list.first().alias("gold_rank")
+    return scored.join(patterns.hstack(columns), on=_PATTERN, maintain_order="left").select(
+        "case_id", *METRICS, gold_rank
+    )
 
 
 def count_outcomes(cases: pl.DataFrame, tops: pl.DataFrame, scores: pl.DataFrame) -> dict[Outcome, int]:

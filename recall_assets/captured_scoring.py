@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from recall_assets.config import Settings
-from recall_assets.gate import Status, judge, verdict_of
+from recall_assets.floors import judge_floors
+from recall_assets.gate import Status, verdict_of
 from recall_assets.outcomes import score_run
 from recall_assets.records import Case
-from recall_assets.reporting.model import CheckResult, Report, RetrieverReport, check_of_rule
+from recall_assets.reporting.model import CheckResult, Report, RetrieverReport, check_of_rules
 from recall_assets.slices import slice_scores
 from recall_assets.sources.captured import Run
 from recall_assets.text import without_result
@@ -27,6 +28,7 @@ def score_captured(cases: Sequence[Case], run: Run, settings: Settings, *, label
     k = settings.top_k
     slices = slice_scores(Counter(score_run(cases, run, k).values()), k)
     missing = [case.case_id for case in cases if case.case_id not in run]
+    rules = judge_floors(RETRIEVER, slices, settings.gate.floors_of(RETRIEVER))
     checks = [
         CheckResult("cases_valid", Status.PASSED, blocking=True),
         *([CheckResult("gold_ids_resolve", Status.PASSED, blocking=True)] if labels_resolved else []),
@@ -36,7 +38,7 @@ def score_captured(cases: Sequence[Case], run: Run, settings: Settings, *, label
             blocking=True,
             detail=without_result(missing, len(cases)) if missing else "",
         ),
-        *(check_of_rule(rule) for rule in judge(RETRIEVER, slices, settings.gate.floors)),
+        *check_of_rules(rules),
     ]
     verdict = verdict_of((check.name, check.status) for check in checks)
-    return Report(verdict, k, [RetrieverReport(RETRIEVER, slices, checks)])
+    return Report(verdict, k, [RetrieverReport(RETRIEVER, slices, checks, rules=rules)])

@@ -9,23 +9,27 @@ from typing import Any
 import dagster as dg
 
 from recall_assets.automation import partition_of, runs_of_sweep
-from recall_assets.checks.gate import RULES
 from recall_assets.config import Settings
-from recall_assets.gate import Status
+from recall_assets.gate import RULES, RuleResult, Status
 from recall_assets.reporting.model import CheckResult
+from recall_assets.slice_names import OVERALL
 
 Evaluations = dict[tuple[str, str | None], dg.AssetCheckEvaluation]
 """By name of check and partition key; None for a check without partition."""
 
 
 def sweep_evaluations(instance: dg.DagsterInstance, run: dg.DagsterRun) -> Evaluations:
-    """The latest evaluation of each check in the sweep that a run belongs to; empty for a run of no sweep."""
+    """The latest evaluation of each check in the sweep that a run belongs to; empty for a run of no sweep.
+
+    The gate's rules count from that run alone: an earlier judgement was by other floors or another baseline.
+    """
     evaluations: Evaluations = {}
     for other in reversed(runs_of_sweep(instance, run)):  # oldest first, so that the newest stays
         for entry in instance.all_logs(other.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION):
             if entry.dagster_event is not None:
                 evaluation = entry.dagster_event.asset_check_evaluation_data
-                evaluations[evaluation.check_name, partition_of(other)] = evaluation
+                if evaluation.check_name not in RULES or other.run_id == run.run_id:
+                    evaluations[evaluation.check_name, partition_of(other)] = evaluation
     return evaluations
 
 
@@ -41,9 +45,9 @@ def data_checks(settings: Settings, retriever: str, evaluations: Evaluations) ->
     ]
 
 
-def gate_checks(retriever: str, evaluations: Evaluations) -> list[CheckResult]:
-    """The gate's checks as they were evaluated for a retriever."""
-    return [_rule(rule, retriever, evaluations.get((rule, None))) for rule in RULES]
+def gate_rules(retriever: str, evaluations: Evaluations) -> list[RuleResult]:
+    """The gate's rules as their checks were evaluated for a retriever; one that did not run is inconclusive."""
+    return [result for rule in RULES for result in _rule(rule, retriever, evaluations.get((rule, None)))]
 
 
 _VALIDITY = ("cards_valid", "cases_valid", "gold_ids_resolve")
@@ -60,13 +64,16 @@ def _check(name: str, evaluation: dg.AssetCheckEvaluation | None, *, blocking: b
     return CheckResult(name, status, blocking, evaluation.description or "")
 
 
-def _rule(rule: str, retriever: str, evaluation: dg.AssetCheckEvaluation | None) -> CheckResult:
-    """A gate check is one evaluation over all retrievers; its metadata has a row for each."""
-    rows: list[Mapping[str, Any]] = []
-    if evaluation is not None:
-        table = evaluation.metadata["results"]
-        rows = [record.data for record in table.records] if isinstance(table, dg.TableMetadataValue) else []
-    for row in rows:
-        if row["retriever"] == retriever:
-            return CheckResult(rule, Status(row["status"]), blocking=True, detail=str(row["detail"]))
-    return CheckResult(rule, Status.INCONCLUSIVE, blocking=True, detail="did not run")
+def _rule(rule: str, retriever: str, evaluation: dg.AssetCheckEvaluation | None) -> list[RuleResult]:
+    """A gate check is one evaluation over all retrievers; its metadata has the rows of each."""
+    table = None if evaluation is None else evaluation.metadata["results"]
+    rows = [record.data for record in table.records] if isinstance(table, dg.TableMetadataValue) else []
+    results = [_rule_result(rule, row) for row in rows if row["retriever"] == retriever]
+    return results or [
+        RuleResult(retriever, rule, OVERALL, Status.INCONCLUSIVE, None, None, 0, None, None, "did not run")
+    ]
+
+
+def _rule_result(rule: str, row: Mapping[str, Any]) -> RuleResult:
+    empty = dict.fromkeys(("threshold", "observed", "low", "high"))  # left out of a table in which no row has them
+    return RuleResult(**{**empty, **row, "rule": rule, "status": Status(str(row["status"]))})

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -19,6 +20,7 @@ from pydantic import (
 )
 
 from recall_assets.problems import InvalidInputError, Problem
+from recall_assets.slice_names import OVERALL, canonical_slice
 from recall_assets.text import did_you_mean
 
 # Partition keys become tag values and parts of collection names, which Dagster and Chroma restrict.
@@ -136,17 +138,86 @@ class Storage(_Model):
 
 
 class Floors(_Model):
-    """Absolute minima of the overall mean, per metric; null is inactive (ADR-0023, D)."""
+    """Absolute minima of a slice's means, per metric; null is inactive (ADR-0023, D).
+
+    Attributes:
+        hit: Least mean hit@k.
+        recall: Least mean recall@k.
+        ndcg: Least mean nDCG@k.
+        min_n: Scored cases without which a floor that is set is inconclusive; null asks for one.
+    """
 
     hit: Share | None = None
     recall: Share | None = None
     ndcg: Share | None = None
+    min_n: Annotated[int, Field(ge=1)] | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether any minimum is set."""
+        return any(floor is not None for floor in (self.hit, self.recall, self.ndcg))
+
+    def over(self, general: "Floors") -> "Floors":
+        """These floors, with those of `general` where nothing is set here."""
+        return general.model_copy(update=self.model_dump(exclude_none=True))
+
+
+SliceFloors = dict[Annotated[str, AfterValidator(canonical_slice)], Floors]
+
+
+class RetrieverGate(_Model):
+    """Floors of one retriever, which go before those for all.
+
+    Attributes:
+        floors: Of the overall means.
+        slices: Of other slices, by the slice's name.
+    """
+
+    floors: Floors = Floors()
+    slices: SliceFloors = {}
+
+
+class Regression(_Model):
+    """How a run is compared with its baseline; without a baseline nothing is.
+
+    Attributes:
+        alpha: Chance of a false alarm a sweep, over all slices, metrics and retrievers together.
+        tolerance: A mean may fall by this much; only a larger drop that is shown is a regression.
+        min_shared: Share of the larger case set that must be in both, or nothing is concluded.
+        compare: Whether baselines are looked for at all.
+        require_baseline: Whether a retriever that is not compared is inconclusive instead of inactive.
+    """
+
+    alpha: Annotated[float, Field(gt=0.0, le=0.5)] = 0.05
+    tolerance: Share = 0.0
+    min_shared: Share = 0.5
+    compare: bool = True
+    require_baseline: bool = False
 
 
 class Gate(_Model):
-    """What can fail a sweep beyond wrong input and missing results. Everything is inactive by default."""
+    """What can fail a sweep beyond wrong input and missing results. Everything is inactive by default.
+
+    Attributes:
+        floors: Of every retriever's overall means.
+        slices: Of other slices of every retriever, by the slice's name.
+        retrievers: By retriever, what goes before `floors` and `slices`.
+        regression: The comparison with the baseline.
+    """
 
     floors: Floors = Floors()
+    slices: SliceFloors = {}
+    retrievers: dict[Name, RetrieverGate] = {}
+    regression: Regression = Regression()
+
+    def floors_of(self, retriever: str) -> dict[str, Floors]:
+        """The floors in force for a retriever, by slice, `overall` first."""
+        own = self.retrievers.get(retriever, RetrieverGate())
+        slices = {
+            name: own.slices.get(name, Floors()).over(self.slices.get(name, Floors()))
+            for name in sorted({*self.slices, *own.slices})
+        }
+        return {OVERALL: own.floors.over(self.floors), **slices}
 
 
 class Schedule(_Model):
@@ -193,6 +264,7 @@ class Settings(_Model):
         kb: Knowledge base: a folder or a JSONL file.
         cases: Case set: a YAML or JSONL file, or a folder of them.
         storage: Where state is kept.
+        baselines: Folder of the committed baselines, one file a retriever.
         top_k: The cutoff k of every metric, at least 1.
         chunking: How texts are cut; None (in the file: the word `none`) embeds every card whole.
         embedders: By name.
@@ -204,6 +276,7 @@ class Settings(_Model):
     kb: FilePath = Path("kb")
     cases: FilePath = Path("cases")
     storage: Storage = Storage()
+    baselines: FilePath = Path("baselines")
     top_k: Annotated[int, Field(ge=1)] = 5
     chunking: Chunking | None = Chunking()
     embedders: dict[Name, Embedder] = {}
@@ -234,3 +307,17 @@ class Settings(_Model):
                 for name in unknown
             )
         return self.model_copy(update={"retrievers": {n: r for n, r in self.retrievers.items() if n in names}})
+
+    def without_comparison(self) -> "Settings":
+        """These settings without a comparison with baselines."""
+        regression = self.gate.regression.model_copy(update={"compare": False})
+        return self.model_copy(update={"gate": self.gate.model_copy(update={"regression": regression})})
+
+    def with_floors(self, floors: Floors) -> "Settings":
+        """These settings with the given overall floors, where they are set, for every retriever."""
+        own = {
+            name: gate.model_copy(update={"floors": floors.over(gate.floors)})
+            for name, gate in self.gate.retrievers.items()
+        }
+        changes = {"floors": floors.over(self.gate.floors), "retrievers": own}
+        return self.model_copy(update={"gate": self.gate.model_copy(update=changes)})

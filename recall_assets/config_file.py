@@ -20,6 +20,8 @@ from recall_assets.config import (
     Gate,
     HttpChroma,
     PersistentChroma,
+    Regression,
+    RetrieverGate,
     Schedule,
     SentenceTransformersEmbedder,
     Settings,
@@ -110,6 +112,7 @@ def _relative_to(folder: Path, settings: Settings) -> Settings:
         update={
             "kb": folder / settings.kb,
             "cases": folder / settings.cases,
+            "baselines": folder / settings.baselines,
             "storage": storage,
             "embedders": embedders,
         }
@@ -133,6 +136,10 @@ def _dangling_names(file: str, document: Document) -> Iterator[Problem]:
         if isinstance(embedder, str) and embedder not in embedders:
             what = f'no embedder named "{embedder}"{did_you_mean(embedder, embedders)}'
             yield _at(file, document, ("retrievers", name, "embedder"), what)
+    for name in _mapping(_mapping(document.value, "gate"), "retrievers"):
+        if name not in retrievers:
+            what = f'no retriever named "{name}"{did_you_mean(name, retrievers)}'
+            yield _at(file, document, ("gate", "retrievers", name), what)
 
 
 def _mapping(value: Any, name: str) -> Mapping[str, Any]:
@@ -208,10 +215,14 @@ _MODELS: dict[str | int, type[BaseModel]] = {
     "chunking": Chunking,
     "gate": Gate,
     "floors": Floors,
+    "slices": Floors,
+    "regression": Regression,
     "schedule": Schedule,
 }
 
 
 def _known_settings(location: tuple[int | str, ...]) -> str:
-    model = next((_MODELS[part] for part in reversed(location[:-1]) if part in _MODELS), Settings)
+    model: type[BaseModel] = next((_MODELS[part] for part in reversed(location[:-1]) if part in _MODELS), Settings)
+    if location[:2] == ("gate", "retrievers") and len(location) == 4:
+        model = RetrieverGate
     return did_you_mean(str(location[-1]), model.model_fields) or f"; known here: {', '.join(model.model_fields)}"

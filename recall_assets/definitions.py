@@ -9,19 +9,20 @@ import warnings
 from pathlib import Path
 
 import dagster as dg
-from upath import UPath
 
+from recall_assets.assets.baseline import recall_baseline
 from recall_assets.assets.cases import case_set
 from recall_assets.assets.knowledge_base import kb_cards, kb_chunks, kb_collection
 from recall_assets.assets.reporting import gate_verdict, recall_report
 from recall_assets.assets.retrieval import retrieval_run
 from recall_assets.assets.scoring import case_scores, slice_scores
-from recall_assets.automation import jobs, nightly, stage_sensor
-from recall_assets.checks.gate import RULES, gate_check
+from recall_assets.automation import jobs, nightly, promotion_job, stage_sensor
+from recall_assets.checks.gate import gate_check
 from recall_assets.checks.inputs import locale_coverage
 from recall_assets.checks.retrieval import collection_complete, every_case_retrieved, index_matches_exact
 from recall_assets.config import Settings
 from recall_assets.config_file import CONFIG_VARIABLE, DEFAULT_CONFIG, load_settings
+from recall_assets.gate import RULES
 from recall_assets.partitions import Partitions
 from recall_assets.progress import Progress
 from recall_assets.resources.embedding import Embedding
@@ -55,6 +56,7 @@ def build_defs(settings: Settings, **resources: object) -> dg.Definitions:
             slice_scores,
             recall_report,
             gate_verdict,
+            recall_baseline(partitions),
         ],
         asset_checks=[
             locale_coverage,
@@ -63,7 +65,7 @@ def build_defs(settings: Settings, **resources: object) -> dg.Definitions:
             index_matches_exact(partitions),
             *(gate_check(rule) for rule in RULES),
         ],
-        jobs=list(stage_jobs.values()),
+        jobs=[*stage_jobs.values(), promotion_job()],
         schedules=[nightly(settings)],
         sensors=[stage_sensor(settings, stage_jobs)],
         resources={
@@ -72,7 +74,7 @@ def build_defs(settings: Settings, **resources: object) -> dg.Definitions:
             "store": VectorStore(settings.storage),
             "progress": Progress(),
             "reports": ReportStore(settings.storage.path),
-            "io_manager": ParquetIOManager(UPath(settings.storage.path / "frames")),
+            "io_manager": ParquetIOManager.of(settings.storage.path),
             **resources,
         },
         executor=dg.in_process_executor,

@@ -11,3 +11,7 @@ class ModelUnavailableError(Exception):
 
 class SweepFailedError(Exception):
     """A sweep that ended without figures; the message says why, a line a cause."""
+
+
+class NotPromotedError(Exception):
+    """Results that make no baseline; the message says why and what to do."""

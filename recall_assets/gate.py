@@ -1,26 +1,44 @@
-"""Rules and verdicts: what a sweep's figures mean for whoever must act on them.
+"""Statuses, verdicts and rule results: what every rule of the gate comes to, and what all of them come to together.
 
-Statistics of a single rate are in `recall_assets.intervals`. Where verdicts become exit codes is the command line;
-where they become failed checks is `recall_assets.checks.gate`.
+The rules are in `recall_assets.floors` and `recall_assets.comparison`. Where verdicts become exit codes is the command
+line; where they become failed checks is `recall_assets.checks.gate`.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from recall_assets.config import Floors
-from recall_assets.intervals import wilson
-from recall_assets.slices import OVERALL, SliceScore
-
 
 class Status(StrEnum):
-    """Outcome of one rule or check."""
+    """Outcome of one rule or check.
+
+    `untested` is a rule that had too little to go on, and says what it would need: it neither holds nor fails.
+    """
 
     PASSED = "passed"
     FAILED = "failed"
     WARNING = "warning"
     INACTIVE = "inactive"
+    UNTESTED = "untested"
+    INVALID = "invalid"
     INCONCLUSIVE = "inconclusive"
+
+    @property
+    def passes(self) -> bool:
+        """Whether a check of this outcome passes in Dagster, where there is nothing but passed and failed."""
+        return self in (Status.PASSED, Status.INACTIVE, Status.UNTESTED)
+
+
+# Worst first: in this order findings are listed, and the first there is speaks for several.
+_BY_WEIGHT = (
+    Status.INVALID,
+    Status.FAILED,
+    Status.INCONCLUSIVE,
+    Status.WARNING,
+    Status.UNTESTED,
+    Status.PASSED,
+    Status.INACTIVE,
+)
 
 
 class Verdict(StrEnum):
@@ -39,15 +57,16 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class RuleResult:
-    """One rule, judged for one retriever.
+    """One rule, judged for one slice of one retriever.
 
     Attributes:
         retriever: Its name.
         rule: Name of the rule, which is the name of its asset check.
-        status: `inactive` where no threshold is set.
+        slice: Name of the slice; `overall` where a rule concerns the retriever as a whole.
+        status: `inactive` where nothing is set that could fail.
         threshold: The floor, or None.
-        observed: Mean of the overall slice at full precision, or None where nothing was scored.
-        n: Scored gold-bearing cases.
+        observed: Mean of the slice at full precision, or None where nothing was scored or no mean is judged.
+        n: Scored gold-bearing cases; for `no_regression`, paired ones.
         low: Lower end of the 95% interval of `observed`, or None.
         high: Upper end, or None.
         detail: The finding in words.
@@ -55,6 +74,7 @@ class RuleResult:
 
     retriever: str
     rule: str
+    slice: str
     status: Status
     threshold: float | None
     observed: float | None
@@ -64,8 +84,10 @@ class RuleResult:
     detail: str
 
 
-FLOOR_RULES = ("hit_floor", "recall_floor", "ndcg_floor")
 SCORED_RULE = "every_retriever_scored"
+FLOOR_RULES = ("hit_floor", "recall_floor", "ndcg_floor")
+REGRESSION_RULE = "no_regression"
+RULES = (SCORED_RULE, *FLOOR_RULES, REGRESSION_RULE)
 
 # What a failed check means for the whole; one that is not named here shows a failure.
 _MEANING = {
@@ -77,70 +99,31 @@ _MEANING = {
 }
 
 
-def judge(
-    retriever: str, slices: Iterable[SliceScore], floors: Floors, not_scored: str | None = None
-) -> list[RuleResult]:
-    """Judges one retriever by its slices: whether everything was scored, then each floor.
+def worst(statuses: Iterable[Status]) -> Status:
+    """The status that speaks for several; `inactive` for none."""
+    return min(statuses, key=status_weight, default=Status.INACTIVE)
 
-    A floor fails if the observed mean is below it, unrounded; equal passes. Without a single scored case an active
-    floor is inconclusive. The interval is Wilson's; for recall and nDCG, which vary less than a yes or no with the same
-    mean, it is wider than it need be.
 
-    Args:
-        retriever: Its name.
-        slices: Its slices, `overall` among them.
-        floors: The configured minima.
-        not_scored: Why it was not scored, if it was not.
-    """
-    overall = next(score for score in slices if score.slice == OVERALL)
-    thresholds = (floors.hit, floors.recall, floors.ndcg)
-    return [
-        _scored(retriever, overall, not_scored),
-        *(_floor(retriever, overall, index, floor) for index, floor in enumerate(thresholds)),
-    ]
+def status_weight(status: Status) -> int:
+    """For sorting: the worse a status, the smaller."""
+    return _BY_WEIGHT.index(status)
 
 
 def verdict_of(checks: Iterable[tuple[str, Status]]) -> Verdict:
     """The verdict over every check, by name and status.
 
     Wrong input outweighs all, because no figure on it means anything; then a shown failure outweighs what could not be
-    evaluated. Warnings and inactive checks change nothing.
+    evaluated. Warnings, untested and inactive checks change nothing.
     """
-    meanings = {
-        Verdict.INCONCLUSIVE if status is Status.INCONCLUSIVE else _MEANING.get(name, Verdict.FAIL)
-        for name, status in checks
-        if status in (Status.FAILED, Status.INCONCLUSIVE)
-    }
-    by_weight = (Verdict.INVALID, Verdict.FAIL, Verdict.INCONCLUSIVE)
-    return next((verdict for verdict in by_weight if verdict in meanings), Verdict.PASS)
+    return min((_meaning(name, status) for name, status in checks), key=verdict_weight, default=Verdict.PASS)
 
 
-def _scored(retriever: str, overall: SliceScore, not_scored: str | None) -> RuleResult:
-    ledger = overall.ledger
-    if not_scored is not None:
-        status, detail = Status.INCONCLUSIVE, not_scored
-    elif ledger.missing:
-        status, detail = Status.INCONCLUSIVE, f"{ledger.missing} of {ledger.cases} cases have no result"
-    elif not overall.n:
-        status, detail = Status.INCONCLUSIVE, "no case has gold, so nothing was measured"
-    else:
-        status, detail = Status.PASSED, f"every case has a result; {overall.n} gold-bearing cases scored"
-    return RuleResult(retriever, SCORED_RULE, status, None, None, overall.n, None, None, detail)
+def verdict_weight(verdict: Verdict) -> int:
+    """For sorting: the more a verdict outweighs others, the smaller."""
+    return (Verdict.INVALID, Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS).index(verdict)
 
 
-def _floor(retriever: str, overall: SliceScore, metric: int, floor: float | None) -> RuleResult:
-    rule = FLOOR_RULES[metric]
-    if overall.means is None:
-        status = Status.INACTIVE if floor is None else Status.INCONCLUSIVE
-        detail = f"{'inactive: no floor is set' if floor is None else f'floor {floor}'}; nothing was scored"
-        return RuleResult(retriever, rule, status, floor, None, 0, None, None, detail)
-    observed = overall.means[metric]
-    low, high = wilson(observed * overall.n, overall.n)
-    seen = f"observed {observed:.4f}, n {overall.n}, 95% interval {low:.4f} to {high:.4f}"
-    if floor is None:
-        status, detail = Status.INACTIVE, f"inactive: no floor is set; {seen}"
-    elif observed < floor:
-        status, detail = Status.FAILED, f"{floor - observed:.2g} below the floor {floor}: {seen}"
-    else:
-        status, detail = Status.PASSED, f"at or above the floor {floor}: {seen}"
-    return RuleResult(retriever, rule, status, floor, observed, overall.n, low, high, detail)
+def _meaning(name: str, status: Status) -> Verdict:
+    if status is Status.FAILED:
+        return _MEANING.get(name, Verdict.FAIL)
+    return {Status.INVALID: Verdict.INVALID, Status.INCONCLUSIVE: Verdict.INCONCLUSIVE}.get(status, Verdict.PASS)

@@ -5,7 +5,7 @@ Imports no Dagster.
 
 from pathlib import Path
 
-from recall_assets.atomic import appears_whole
+from recall_assets.atomic import write_whole
 
 _INSTANCE = """\
 # Written by recall; edits are kept.
@@ -25,6 +25,5 @@ def dagster_home(storage: Path) -> Path:
     home.mkdir(parents=True, exist_ok=True)
     config = home / "dagster.yaml"
     if not config.exists():
-        with appears_whole(config) as beside:
-            beside.write_text(_INSTANCE, encoding="utf-8")
+        write_whole(config, _INSTANCE)
     return home

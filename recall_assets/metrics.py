@@ -12,6 +12,11 @@ HIT = "retrieval_hit_at_k"
 RECALL = "retrieval_recall_at_k"
 NDCG = "retrieval_ndcg_at_k"
 METRICS = (HIT, RECALL, NDCG)
+_SHORT = {HIT: "hit", RECALL: "recall", NDCG: "nDCG"}
+
+
+SAME_SCORE = 1e-9
+"""Two scores of one case nearer than this are equal: other ranks differ by far more, another machine by far less."""
 
 
 class Triad(NamedTuple):
@@ -20,6 +25,11 @@ class Triad(NamedTuple):
     retrieval_hit_at_k: float
     retrieval_recall_at_k: float
     retrieval_ndcg_at_k: float
+
+
+def metric_name(metric: str, k: int) -> str:
+    """A metric as the field writes it: `hit@5`, `recall@5`, `nDCG@5`."""
+    return f"{_SHORT[metric]}@{k}"
 
 
 def top_k(ranked: Iterable[str], k: int) -> list[str]:

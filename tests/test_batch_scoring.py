@@ -35,7 +35,13 @@ def batch(cases, run, k):
     """Case id to scores, in row order, and the outcomes with their counts."""
     frame, tops = cases_frame(cases), first_distinct_cards(run.lazy(), k)
     scores = score_cases(frame, tops, k)
-    return {row[0]: row[1:] for row in scores.iter_rows()}, count_outcomes(frame, tops, scores)
+    return {row[0]: row[1:4] for row in scores.iter_rows()}, count_outcomes(frame, tops, scores)
+
+
+def gold_ranks(cases, run, k):
+    """Case id to the rank of the first gold card."""
+    scores = score_cases(cases_frame(cases), first_distinct_cards(run.lazy(), k), k)
+    return dict(scores.select("case_id", "gold_rank").iter_rows())
 
 
 def assert_equal_to_the_single_form(cases, run, k):
@@ -141,6 +147,32 @@ def test_labels_are_read_as_in_the_single_form(gold, relevant, expected):
     assert scores == {"c": expected}
 
 
+@pytest.mark.parametrize(
+    ("gold", "relevant", "ranked", "rank"),
+    [
+        pytest.param(["a"], None, ["a", "b", "c"], 1, id="at the top"),
+        pytest.param(["c"], None, ["a", "b", "c"], 3, id="at the cut"),
+        pytest.param(["d"], None, ["a", "b", "c", "d"], None, id="below the cut"),
+        pytest.param(["z"], None, [], None, id="an empty result"),
+        pytest.param(["c", "b"], None, ["a", "b", "c"], 2, id="of several the first that is found"),
+        pytest.param(["c"], None, ["a", "a", "b", "a", "c"], 3, id="among distinct cards"),
+        pytest.param(["c"], ["a"], ["a", "b", "c"], 3, id="of the gold, not of the relevant ids"),
+        pytest.param(["z"], ["a"], ["a", "b", "c"], None, id="a relevant card is no gold"),
+        pytest.param(["b"], ["z"], ["a", "b", "c"], 2, id="whether a relevant card is found or not"),
+    ],
+)
+def test_the_rank_of_the_gold_is_that_of_the_first_gold_card_in_the_top_k_or_null(gold, relevant, ranked, rank):
+    assert gold_ranks([case("c", gold, relevant)], run_frame(("c", RETRIEVED, ranked)), 3) == {"c": rank}
+
+
+@given(cases_and_runs(), st.integers(1, 9))
+def test_a_case_has_a_rank_just_where_it_is_a_hit(cases_and_run, k):
+    cases, run = cases_and_run
+    scores = score_cases(cases_frame(cases), first_distinct_cards(run.lazy(), k), k)
+    hits = scores.select("retrieval_hit_at_k", "gold_rank").iter_rows()
+    assert all((hit == 1.0) == (rank is not None and 1 <= rank <= k) for hit, rank in hits)
+
+
 def test_a_result_of_no_case_is_not_looked_at():
     scores, counted = batch([case("c", ["a"])], run_frame(("c", RETRIEVED, ["a"]), ("other", RETRIEVED, ["a"])), 1)
     assert list(scores) == ["c"]
@@ -151,7 +183,7 @@ def test_scores_have_the_columns_of_the_triad_at_full_precision():
     run = run_frame(("c", RETRIEVED, ["a"]))
     tops = first_distinct_cards(run.lazy(), 3)
     scores = score_cases(cases_frame([case("c", ["a", "b", "z"])]), tops, 3)
-    assert scores.schema == {"case_id": pl.String, **dict.fromkeys(METRICS, pl.Float64)}
+    assert scores.schema == {"case_id": pl.String, **dict.fromkeys(METRICS, pl.Float64), "gold_rank": pl.Int64}
     assert scores["retrieval_recall_at_k"].item() == 1 / 3
 
 

@@ -2,8 +2,8 @@ import dagster as dg
 import pytest
 
 from recall_assets.automation import COMMAND_TAG, SWEEP_TAG
-from recall_assets.check_results import data_checks, gate_checks, sweep_evaluations
-from recall_assets.gate import Status
+from recall_assets.check_results import data_checks, gate_rules, sweep_evaluations
+from recall_assets.gate import RULES, RuleResult, Status
 from tests.conftest import CASES
 
 UNCOVERED = [*CASES[:2], CASES[2] | {"must_cite_one_of": ["banana"]}]
@@ -31,8 +31,8 @@ def evaluated(name="cards_valid", *, passed=True, severity=dg.AssetCheckSeverity
 
 
 def results(*rows):
-    """The metadata of a gate check: (retriever, status, detail)."""
-    columns = ("retriever", "status", "detail")
+    """The metadata of a gate check: (retriever, slice, status, threshold, observed, n, low, high, detail)."""
+    columns = ("retriever", "slice", "status", "threshold", "observed", "n", "low", "high", "detail")
     schema = dg.TableSchema([dg.TableColumn(name) for name in columns])
     return dg.MetadataValue.table([dg.TableRecord(dict(zip(columns, row, strict=True))) for row in rows], schema)
 
@@ -62,6 +62,31 @@ def test_the_latest_evaluation_of_a_check_counts(make_graph):
     assert not sweep_evaluations(graph.instance, result.dagster_run)["locale_coverage", None].passed
 
 
+def test_of_the_gate_only_what_the_run_itself_judged_counts(make_graph):
+    tags = {SWEEP_TAG: "night-1"}
+    graph = make_graph()
+    results = {
+        job: graph.run(job, partition, **tags)
+        for job, partition in (("sweep_ingest", None), ("sweep_index", "bag"), ("sweep_retrieve", "words"))
+    }
+    first = graph.run("sweep_report", **tags)
+    raised = make_graph(gate={"floors": {"hit": 0.9}})
+    second = raised.run("sweep_report", **tags)
+    passed = {
+        name: {check for (check, _), evaluation in sweep_evaluations(graph.instance, run).items() if evaluation.passed}
+        for name, run in (
+            ("retrieve", results["sweep_retrieve"].dagster_run),
+            ("first", first.dagster_run),
+            ("second", second.dagster_run),
+        )
+    }
+    assert passed == {
+        "retrieve": {*PARTITIONS},
+        "first": {*PARTITIONS, *RULES},
+        "second": {*PARTITIONS, *RULES} - {"hit_floor"},
+    }
+
+
 def test_what_another_sweep_or_a_run_by_itself_found_is_not_of_this_sweep(make_graph):
     graph = make_graph()
     alone = graph.run("sweep_ingest")
@@ -84,10 +109,16 @@ def test_the_checks_on_data_are_listed_in_order_and_two_of_them_do_not_block(mak
 
 
 def test_an_expected_check_without_an_evaluation_is_inconclusive(make_settings):
-    listed = [*data_checks(make_settings(), "words", {}), *gate_checks("words", {})]
-    rules = ("every_retriever_scored", "hit_floor", "recall_floor", "ndcg_floor")
+    listed = data_checks(make_settings(), "words", {})
     assert [(check.name, check.status, check.detail) for check in listed] == [
-        (name, Status.INCONCLUSIVE, "did not run") for name in (*PARTITIONS, *rules)
+        (name, Status.INCONCLUSIVE, "did not run") for name in PARTITIONS
+    ]
+
+
+def test_an_expected_rule_without_an_evaluation_is_inconclusive():
+    assert gate_rules("words", {}) == [
+        RuleResult("words", rule, "overall", Status.INCONCLUSIVE, None, None, 0, None, None, "did not run")
+        for rule in ("every_retriever_scored", "hit_floor", "recall_floor", "ndcg_floor", "no_regression")
     ]
 
 
@@ -121,15 +152,53 @@ def test_the_status_of_a_check_follows_from_its_evaluation(make_settings, evalua
     assert (check.name, check.status, check.detail) == ("cards_valid", status, "as found")
 
 
-def test_a_rule_of_the_gate_is_listed_as_its_row_for_the_retriever_says():
-    rows = results(("one", "passed", "fine"), ("two", "failed", "too low"))
+ONE = ("one", "overall", "passed", 0.5, 0.75, 4, 0.3, 0.95, "fine")
+TWO_OVERALL = ("two", "overall", "inactive", None, 0.25, 4, 0.05, 0.7, "no floor is set")
+TWO_EN = ("two", "locale=en", "failed", 0.5, 0.0, 2, 0.0, 0.66, "too low")
+
+
+def test_a_rule_of_the_gate_is_as_its_rows_for_the_retriever_say():
+    rows = results(ONE, TWO_OVERALL, TWO_EN)
     found = {("hit_floor", None): evaluated("hit_floor", passed=False, results=rows)}
-    for name, expected in (("one", (Status.PASSED, "fine")), ("two", (Status.FAILED, "too low"))):
-        (check,) = [check for check in gate_checks(name, found) if check.name == "hit_floor"]
-        assert (check.status, check.detail, check.blocking) == (*expected, True)
+    assert [rule for rule in gate_rules("one", found) if rule.rule == "hit_floor"] == [
+        RuleResult("one", "hit_floor", "overall", Status.PASSED, 0.5, 0.75, 4, 0.3, 0.95, "fine")
+    ]
+    assert [rule for rule in gate_rules("two", found) if rule.rule == "hit_floor"] == [
+        RuleResult("two", "hit_floor", "overall", Status.INACTIVE, None, 0.25, 4, 0.05, 0.7, "no floor is set"),
+        RuleResult("two", "hit_floor", "locale=en", Status.FAILED, 0.5, 0.0, 2, 0.0, 0.66, "too low"),
+    ]
 
 
-def test_a_rule_that_says_nothing_of_a_retriever_did_not_run_for_it():
-    found = {("hit_floor", None): evaluated("hit_floor", results=results(("one", "passed", "fine")))}
-    (check,) = [check for check in gate_checks("two", found) if check.name == "hit_floor"]
-    assert (check.status, check.detail) == (Status.INCONCLUSIVE, "did not run")
+def test_a_column_in_which_nothing_stands_may_be_left_out_of_the_rows():
+    row = {"retriever": "one", "slice": "overall", "status": "inactive", "n": 0, "detail": "no baseline"}
+    table = dg.MetadataValue.table([dg.TableRecord(row)], dg.TableSchema([dg.TableColumn(name) for name in row]))
+    *_, rule = gate_rules("one", {("no_regression", None): evaluated("no_regression", results=table)})
+    assert rule == RuleResult(
+        "one", "no_regression", "overall", Status.INACTIVE, None, None, 0, None, None, "no baseline"
+    )
+
+
+@pytest.mark.parametrize("status", ["untested", "invalid", "inconclusive"])
+def test_every_status_that_a_rule_comes_to_survives_the_way_through_dagster(status):
+    row = ("one", "overall", status, None, None, 3, None, None, "as it is")
+    found = {("no_regression", None): evaluated("no_regression", results=results(row))}
+    *_, rule = gate_rules("one", found)
+    assert (rule.rule, rule.status, rule.n, rule.detail) == ("no_regression", Status(status), 3, "as it is")
+
+
+@pytest.mark.parametrize(
+    "evaluation",
+    [
+        pytest.param(evaluated("hit_floor", results=results(ONE)), id="rows of another"),
+        pytest.param(evaluated("hit_floor", results=results()), id="no row"),
+        pytest.param(evaluated("hit_floor", results="no table"), id="no table"),
+    ],
+)
+def test_a_rule_that_says_nothing_of_a_retriever_did_not_run_for_it(evaluation):
+    (rule,) = [rule for rule in gate_rules("two", {("hit_floor", None): evaluation}) if rule.rule == "hit_floor"]
+    assert (rule.retriever, rule.slice, rule.status, rule.detail) == (
+        "two",
+        "overall",
+        Status.INCONCLUSIVE,
+        "did not run",
+    )

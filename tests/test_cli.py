@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_assets import cli
+from recall_assets.commands import shared
 from tests.conftest import CARDS, CASES, write_jsonl
 
 HEAVY = {"torch", "chromadb", "dagster", "polars", "pandera"}
@@ -63,6 +63,9 @@ SCORE = ("score", "--cases", "cases.jsonl", "--run", "run.jsonl")
         (("validate",), 0),
         (("validate", "--kb", "none", "--json"), 2),
         (("sweep", "--kb", "none"), 2),
+        (("gate", "--help"), 0),
+        (("gate", "--kb", "none"), 2),
+        (("baseline", "promote", "--help"), 0),
     ],
     ids=[
         "help",
@@ -73,6 +76,9 @@ SCORE = ("score", "--cases", "cases.jsonl", "--run", "run.jsonl")
         "validate",
         "validate refused",
         "sweep refused",
+        "help of gate",
+        "gate refused",
+        "help of promote",
     ],
 )
 def test_light_commands_load_no_heavy_library(project, arguments, code):
@@ -105,7 +111,7 @@ def test_help_names_every_command_and_the_exit_codes(recall):
     ran = recall("--help")
     assert (ran.code, ran.err) == (0, "")
     assert "0 pass, 1 fail, 2 wrong input, 3 inconclusive" in ran.out
-    for command in ("score", "sweep", "ui", "validate"):
+    for command in ("baseline", "gate", "score", "sweep", "ui", "validate"):
         assert f"\n  {command} " in ran.out
 
 
@@ -120,6 +126,12 @@ def test_help_names_every_command_and_the_exit_codes(recall):
         *((("sweep", "--k", k), "Invalid value for '--k'") for k in ("0", "-1", "1.5", "x", "")),
         *(((*SCORE, "--k", k), "Invalid value for '--k'") for k in ("0", "2.0")),
         (("ui", "--port", "0"), "Invalid value for '--port'"),
+        (("gate", "--k", "0"), "Invalid value for '--k'"),
+        (("gate", "--floor-hit", "1.5"), "Invalid value for '--floor-hit'"),
+        (("gate", "--power", "--last"), "--power runs and judges nothing"),
+        (("score", "--floor-hit", "0.5"), "No such option"),
+        (("baseline", "demote"), "No such command 'demote'."),
+        (("baseline", "diff", "one.json"), "give two files, before and after, or none; not 1"),
     ],
 )
 def test_a_wrong_command_line_is_wrong_input_and_starts_nothing(recall, project, arguments, message):
@@ -128,7 +140,7 @@ def test_a_wrong_command_line_is_wrong_input_and_starts_nothing(recall, project,
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err
     with_json = recall(*arguments, "--json")
-    if arguments[0] in ("sweep", "score") and message != "Option '--k' requires an argument.":
+    if arguments[0] in ("sweep", "score", "gate", "baseline") and message != "Option '--k' requires an argument.":
         document = json.loads(with_json.out)
         assert (document["verdict"], document["exit_code"], document["retrievers"]) == ("invalid", 2, {})
         assert message in document["problems"][0]
@@ -136,9 +148,23 @@ def test_a_wrong_command_line_is_wrong_input_and_starts_nothing(recall, project,
     assert sorted(project.iterdir()) == before
 
 
-@pytest.mark.parametrize("command", ["sweep", "validate", "ui"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("sweep",),
+        ("gate",),
+        ("gate", "--power"),
+        ("validate",),
+        ("ui",),
+        ("baseline", "promote"),
+        ("baseline", "show"),
+        ("baseline", "diff"),
+        ("baseline", "suggest-floors"),
+    ],
+    ids=" ".join,
+)
 def test_every_command_refuses_a_configuration_that_is_not_there(recall, here, command):
-    ran = recall(command, "--config", "none.yaml")
+    ran = recall(*command, "--config", "none.yaml")
     assert ran == (2, "", "none.yaml:1: no such file or folder\n")
     assert list(here.iterdir()) == []
 
@@ -155,7 +181,7 @@ def test_a_failure_that_no_one_foresaw_is_inconclusive_and_never_the_code_of_a_r
     def break_down(*_):
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(cli, "read_inputs", break_down)
+    monkeypatch.setattr(shared, "read_inputs", break_down)
     ran = recall("validate", "--json")
     assert ran.code == 3
     assert json.loads(ran.out) == {
@@ -163,6 +189,7 @@ def test_a_failure_that_no_one_foresaw_is_inconclusive_and_never_the_code_of_a_r
         "exit_code": 3,
         "top_k": None,
         "retrievers": {},
+        "reasons": [],
         "problems": ["out of order"],
     }
     assert "Traceback" in ran.err
@@ -173,7 +200,7 @@ def test_an_interrupt_ends_as_a_shell_expects(recall, project, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "read_inputs", interrupt)
+    monkeypatch.setattr(shared, "read_inputs", interrupt)
     assert recall("validate").code == 130
 
 

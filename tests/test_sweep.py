@@ -9,6 +9,7 @@ from recall_assets.gate import Status, Verdict
 from recall_assets.home import dagster_home
 from recall_assets.problems import InvalidInputError
 from recall_assets.reporting.json_form import report_json
+from recall_assets.reporting.model import CaseResult
 from recall_assets.resources.embedding import Embedding
 from recall_assets.resources.frames import ParquetIOManager
 from recall_assets.sweep import COMMAND_TAG, check_models, report_of_sweep, run_sweep
@@ -21,7 +22,7 @@ TWO = {
 CHECKS = (
     *("cards_valid", "cases_valid", "gold_ids_resolve", "locale_coverage"),
     *("collection_complete", "every_case_retrieved", "index_matches_exact"),
-    *("every_retriever_scored", "hit_floor", "recall_floor", "ndcg_floor"),
+    *("every_retriever_scored", "hit_floor", "recall_floor", "ndcg_floor", "no_regression"),
 )
 
 
@@ -76,6 +77,29 @@ def test_a_sweep_reports_every_slice_of_every_retriever(make_settings, sweep):
     assert slices == SLICES
 
 
+def test_a_sweep_says_of_every_case_whether_it_was_scored_and_where_its_gold_stands(make_settings, sweep):
+    assert sweep(make_settings()).cases == {
+        "words": [
+            CaseResult("c1", "case_type=golden,locale=en", True, True, 1),
+            CaseResult("c2", "case_type=adversarial,locale=en", True, True, None),
+            CaseResult("c3", "case_type=golden,locale=pt-BR", True, True, 1),
+            CaseResult("c4", "case_type=no_match,locale=en", False, False, None),
+        ]
+    }
+
+
+def test_a_floor_of_a_slice_that_is_missed_fails_the_sweep_although_the_whole_holds(make_settings, sweep):
+    gate = {"floors": {"hit": 0.5}, "slices": {"case_type=adversarial": {"hit": 0.5}}}
+    result = sweep(make_settings(gate=gate))
+    assert result.report.verdict is Verdict.FAIL
+    (retriever,) = result.report.retrievers
+    assert {r.slice: (r.status, r.observed) for r in retriever.rules if r.rule == "hit_floor"} == {
+        "overall": (Status.PASSED, 2 / 3),
+        "case_type=adversarial": (Status.FAILED, 0.0),
+    }
+    assert result.report.reasons[0][1].detail.startswith("case_type=adversarial: 0.5 below the floor 0.5: ")
+
+
 def test_a_sweep_lists_every_check_and_says_which_are_inactive(make_settings, sweep):
     result = sweep(make_settings())
     assert (result.report.verdict, result.errors) == (Verdict.PASS, [])
@@ -83,7 +107,7 @@ def test_a_sweep_lists_every_check_and_says_which_are_inactive(make_settings, sw
     assert tuple(statuses(retriever)) == CHECKS
     assert set(statuses(retriever).values()) == {Status.PASSED, Status.INACTIVE}
     inactive = [check for check in retriever.checks if check.status is Status.INACTIVE]
-    assert [check.name for check in inactive] == ["hit_floor", "recall_floor", "ndcg_floor"]
+    assert [check.name for check in inactive] == ["hit_floor", "recall_floor", "ndcg_floor", "no_regression"]
     assert all("inactive" in check.detail for check in inactive)
     assert {check.name for check in retriever.checks if not check.blocking} == {
         "locale_coverage",
@@ -252,7 +276,7 @@ def test_a_store_that_cannot_be_reached_makes_the_sweep_inconclusive_and_is_name
 def test_a_check_that_did_not_run_is_inconclusive(make_settings, make_graph):
     graph = make_graph()
     graph.sweep()
-    report = report_of_sweep(graph.settings, graph.frame("slice_scores"), {})
+    report = report_of_sweep(graph.settings, graph.frame("slice_scores"), {}, {})
     assert report.verdict is Verdict.INCONCLUSIVE
     (retriever,) = report.retrievers
     assert [(c.name, c.status, c.detail) for c in retriever.checks] == [

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_assets.text import canonical_locale, did_you_mean, nearest, normal_id, some, without_result
+from recall_assets.text import canonical_locale, did_you_mean, nearest, normal_id, printable, some, without_result
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,33 @@ def test_an_id_is_in_nfc_and_trimmed_and_otherwise_unchanged(written, stored):
 @given(st.text())
 def test_an_id_that_is_normal_stays_as_it_is(text):
     assert normal_id(normal_id(text)) == normal_id(text)
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("a\nb", "a\\nb"),
+        ("a\r\tb", "a\\r\\tb"),
+        ("\0\x1b[31mred", "\\x00\\x1b[31mred"),
+        ("\x7f\x85\x9b", "\\x7f\\x85\\x9b"),
+        ("a\u2028b\u2029", "a\\u2028b\\u2029"),
+        ("\ud800x\udfff", "\\ud800x\\udfff"),
+        ("\ufffea\uffff", "\\ufffea\\uffff"),
+        ("Maçã \U0001f600 \\n\u00a0\ufffd", "Maçã \U0001f600 \\n\u00a0\ufffd"),
+        ("", ""),
+    ],
+    ids=["lf", "cr and tab", "escape", "c1", "separators", "surrogates", "no characters in XML", "printable", "empty"],
+)
+def test_what_would_break_a_line_a_terminal_or_an_encoding_is_shown_as_an_escape(raw, shown):
+    assert printable(raw) == shown
+
+
+@given(st.text(st.characters()))
+def test_any_text_becomes_one_printable_line_that_stays_as_it_is(text):
+    shown = printable(text)
+    assert shown.encode().decode() == shown
+    assert len(shown.splitlines()) <= 1
+    assert printable(shown) == shown
 
 
 @pytest.mark.parametrize(

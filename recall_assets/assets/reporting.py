@@ -1,5 +1,7 @@
 """The report over all retrievers, and the verdict as an asset that checks can fail."""
 
+from collections.abc import Mapping
+
 import dagster as dg
 import polars as pl
 
@@ -7,25 +9,42 @@ from recall_assets.assets.metadata import column_schema, frame_output
 from recall_assets.check_results import data_checks, sweep_evaluations
 from recall_assets.config import Settings
 from recall_assets.fingerprint import digest
+from recall_assets.indexing import known_fingerprints
 from recall_assets.reporting.json_form import stored_json
 from recall_assets.reporting.markdown import report_markdown
-from recall_assets.reporting.model import CheckResult
+from recall_assets.resources.embedding import Embedding
+from recall_assets.resources.frames import ALL_PARTITIONS
 from recall_assets.resources.report_store import ReportStore
 from recall_assets.schemas import VERDICTS
-from recall_assets.verdicts import build_report, rule_checks, verdict_frame
+from recall_assets.verdicts import SweepFrames, build_report, judge, verdict_frame
 
 GROUP = "reporting"
+_EVERY_PARTITION = {
+    name: dg.AssetIn(metadata=ALL_PARTITIONS) for name in ("kb_collection", "retrieval_run", "case_scores")
+}
 
 
-@dg.asset(group_name=GROUP, kinds={"markdown", "json"}, code_version="1")
+@dg.asset(group_name=GROUP, kinds={"markdown", "json"}, code_version="2", ins=_EVERY_PARTITION)
 def recall_report(
     context: dg.AssetExecutionContext,
+    kb_cards: pl.DataFrame,
+    case_set: pl.DataFrame,
+    kb_collection: Mapping[str, pl.DataFrame],
+    retrieval_run: Mapping[str, pl.DataFrame],
+    case_scores: Mapping[str, pl.DataFrame],
     slice_scores: pl.DataFrame,
     settings: dg.ResourceParam[Settings],
+    embedding: dg.ResourceParam[Embedding],
     reports: dg.ResourceParam[ReportStore],
 ) -> dg.MaterializeResult[None]:
     """One report over all retrievers, verdict included, as Markdown and JSON."""
-    report = build_report(slice_scores, _checks(context, slice_scores, settings))
+    embedders = known_fingerprints(settings.used_embedders, embedding)
+    frames = SweepFrames(kb_cards, case_set, kb_collection, retrieval_run, case_scores, slice_scores, embedders)
+    judgement = judge(settings, frames)
+    # What the sweep's checks said so far; a run of no sweep has the gate's rules alone.
+    evaluations = sweep_evaluations(context.instance, context.run)
+    checks = {name: data_checks(settings, name, evaluations) for name in judgement.rules} if evaluations else {}
+    report = build_report(slice_scores, checks, judgement.rules, judgement.comparisons)
     path = reports.write(report, context.run.run_id)
     return dg.MaterializeResult(
         metadata={
@@ -37,18 +56,18 @@ def recall_report(
     )
 
 
-@dg.asset(group_name=GROUP, kinds={"polars"}, code_version="1", metadata=column_schema(VERDICTS))
-def gate_verdict(slice_scores: pl.DataFrame, settings: dg.ResourceParam[Settings]) -> dg.Output[pl.DataFrame]:
+@dg.asset(group_name=GROUP, kinds={"polars"}, code_version="2", ins=_EVERY_PARTITION, metadata=column_schema(VERDICTS))
+def gate_verdict(
+    kb_cards: pl.DataFrame,
+    case_set: pl.DataFrame,
+    kb_collection: Mapping[str, pl.DataFrame],
+    retrieval_run: Mapping[str, pl.DataFrame],
+    case_scores: Mapping[str, pl.DataFrame],
+    slice_scores: pl.DataFrame,
+    settings: dg.ResourceParam[Settings],
+    embedding: dg.ResourceParam[Embedding],
+) -> dg.Output[pl.DataFrame]:
     """The verdict per retriever and rule. A leaf: its blocking checks fail the run, and cost no one the report."""
-    return frame_output(verdict_frame(slice_scores, settings))
-
-
-def _checks(
-    context: dg.AssetExecutionContext, slice_scores: pl.DataFrame, settings: Settings
-) -> dict[str, list[CheckResult]]:
-    """By retriever: what the sweep's checks said so far, if the run belongs to a sweep, and the gate's rules."""
-    evaluations = sweep_evaluations(context.instance, context.run)
-    rules = rule_checks(slice_scores, settings)
-    if not evaluations:
-        return rules
-    return {name: data_checks(settings, name, evaluations) + checks for name, checks in rules.items()}
+    embedders = known_fingerprints(settings.used_embedders, embedding)
+    frames = SweepFrames(kb_cards, case_set, kb_collection, retrieval_run, case_scores, slice_scores, embedders)
+    return frame_output(verdict_frame(judge(settings, frames)))

@@ -25,7 +25,7 @@ def case_scores(partitions: Partitions) -> dg.AssetsDefinition:
         name="case_scores",
         group_name=GROUP,
         kinds={"polars"},
-        code_version="1",
+        code_version="2",
         partitions_def=partitions.retrievers,
         metadata=column_schema(CASE_SCORES),
     )

@@ -1,10 +1,13 @@
 """Figures and ledgers in words, shared by the Markdown and the terminal form. The only place that rounds."""
 
+from recall_assets.gate import FLOOR_RULES, REGRESSION_RULE, Status, Verdict
 from recall_assets.intervals import Interval
-from recall_assets.reporting.model import RetrieverReport
+from recall_assets.metrics import METRICS, metric_name
+from recall_assets.reporting.model import Report, RetrieverReport
 from recall_assets.slices import SliceScore
 
 NOTHING = "-"
+_GATED = (*FLOOR_RULES, REGRESSION_RULE)
 
 
 def figure(value: float | None) -> str:
@@ -25,7 +28,8 @@ def slice_row(score: SliceScore) -> tuple[str, str, str, str, str, str]:
 
 def headings(k: int) -> tuple[str, str, str, str, str, str]:
     """The headings of `slice_row`'s columns."""
-    return "slice", "n", f"hit@{k}", "95% CI", f"recall@{k}", f"nDCG@{k}"
+    hit, recall, ndcg = (metric_name(metric, k) for metric in METRICS)
+    return "slice", "n", hit, "95% CI", recall, ndcg
 
 
 def ledger_sentence(retriever: RetrieverReport, k: int) -> str:
@@ -36,3 +40,22 @@ def ledger_sentence(retriever: RetrieverReport, k: int) -> str:
         f"{ledger.empty_result} empty, {ledger.missing} missing, {ledger.short_result} short (fewer than {k} cards); "
         f"{ledger.duplicates_dropped} duplicates dropped."
     )
+
+
+def reason(report: Report) -> str:
+    """Why the verdict is what it is, in a sentence: the first thing that stands against a pass, or what held."""
+    against = report.reasons
+    if against:
+        name, check = against[0]
+        more = f" (and {len(against) - 1} more, below)" if len(against) > 1 else ""
+        return f"{name}: {check.name} {check.status.value}: {check.headline}{more}"
+    by_status: dict[Status, dict[str, None]] = {}
+    for check in (check for retriever in report.retrievers for check in retriever.checks if check.name in _GATED):
+        by_status.setdefault(check.status, {})[check.name] = None
+    holding, untested = (", ".join(by_status.get(status, ())) for status in (Status.PASSED, Status.UNTESTED))
+    if report.verdict is not Verdict.PASS:
+        return "something went wrong in the sweep; what, is on standard error and in the Dagster UI"
+    if not holding and not untested:
+        return "every case was measured; no floor is set and nothing is compared, so nothing else could fail"
+    held = f"every active rule holds: {holding}" if holding else "no rule fails"
+    return held + (f"; in part with too little to go on: {untested}" if untested else "")

@@ -1,9 +1,11 @@
 """Storing frames between assets: Parquet files, one a partition, that appear whole or not at all."""
 
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import polars as pl
+from upath import UPath
 
 from recall_assets.atomic import appears_whole
 
@@ -15,6 +17,17 @@ class ParquetIOManager(dg.UPathIOManager):
     """Frames as Parquet, the partition in the path; a missing file is an error unless the input allows it."""
 
     extension = ".parquet"
+
+    @classmethod
+    def of(cls, storage: Path) -> "ParquetIOManager":
+        """That of a storage folder."""
+        return cls(UPath(storage / "frames"))
+
+    def stored(self, asset: str, partition: str | None = None) -> pl.DataFrame | None:
+        """What is stored of an asset, or of one partition of it, None where nothing is: outside of a run."""
+        path = self._base_path.joinpath(*(part for part in (asset, partition) if part is not None))
+        file: Any = path.with_name(path.name + self.extension)
+        return pl.read_parquet(file) if file.exists() else None
 
     def dump_to_path(self, context: dg.OutputContext, obj: pl.DataFrame, path: Any) -> None:
         """Writes beside the target, then renames onto it."""

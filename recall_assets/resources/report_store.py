@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from recall_assets.atomic import appears_whole
+from recall_assets.atomic import write_whole
 from recall_assets.reporting.json_form import stored_json
 from recall_assets.reporting.markdown import report_markdown
 from recall_assets.reporting.model import Report
@@ -26,10 +26,8 @@ class ReportStore:
             "report.json": json.dumps(stored_json(report), indent=2, ensure_ascii=False, allow_nan=False) + "\n",
         }
         for folder in (self.folder / run_id, self.folder / "latest"):
-            folder.mkdir(parents=True, exist_ok=True)
             for name, text in forms.items():
-                with appears_whole(folder / name) as beside:
-                    beside.write_text(text, encoding="utf-8")
+                write_whole(folder / name, text)
         return self.folder / run_id / "report.md"
 
     def of_run(self, run_id: str) -> Path | None:

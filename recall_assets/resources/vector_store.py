@@ -49,7 +49,8 @@ class VectorStore:
             if isinstance(self._config.chroma, HttpChroma):
                 chroma = self._config.chroma
                 return chromadb.HttpClient(host=chroma.host, port=chroma.port, ssl=chroma.ssl, settings=settings)
-            path = self._config.path / "chroma"
+            # Chroma keeps clients by the path as it is written: a relative one would outlive a change of folder.
+            path = (self._config.path / "chroma").resolve()
             path.mkdir(parents=True, exist_ok=True)
             return chromadb.PersistentClient(path=str(path), settings=settings)
         except (ValueError, OSError, RuntimeError) as error:

@@ -9,9 +9,9 @@ def test_case_scores_has_a_row_for_each_gold_bearing_case_and_none_for_the_other
     shown = metadata(graph.sweep()["sweep_retrieve"], "case_scores")
     assert shown["dagster/row_count"] == 3
     assert graph.frame("case_scores", "words").drop("fingerprint").rows() == [
-        ("c1", 1.0, 1.0, 1.0),
-        ("c2", 0.0, 0.0, 0.0),
-        ("c3", 1.0, 1.0, 1.0),
+        ("c1", 1.0, 1.0, 1.0, 1),
+        ("c2", 0.0, 0.0, 0.0, None),
+        ("c3", 1.0, 1.0, 1.0, 1),
     ]
 
 

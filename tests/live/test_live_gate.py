@@ -75,10 +75,22 @@ def test_the_pooled_figure_hides_that_the_english_embedder_does_not_carry_the_ot
 def test_every_check_passes_and_only_the_floors_are_inactive(result):
     for report in result.report.retrievers:
         statuses = {check.name: check.status for check in report.checks}
+        # With other versions of the libraries a case or two may change, which is too few to tell.
+        assert statuses.pop("no_regression") in (Status.PASSED, Status.UNTESTED)
         assert statuses == dict.fromkeys(CHECKS, Status.PASSED) | dict.fromkeys(FLOOR_RULES, Status.INACTIVE)
         assert all(check.passed for check in report.checks)
     assert result.report.verdict is Verdict.PASS
     assert result.errors == []
+
+
+def test_the_committed_baselines_are_of_the_shipped_knowledge_base_cases_and_configuration(result):
+    for report in result.report.retrievers:
+        comparison = report.comparison
+        assert (comparison.not_comparable, comparison.baseline.retriever) == (None, report.name)
+        assert (comparison.pairing.added, comparison.pairing.removed, comparison.pairing.relabelled) == ([], [], [])
+        assert len(comparison.pairing.pairs) == report.overall.n
+        # The weights are a package's, which another version of it may change.
+        assert set(comparison.changed) <= {"embedder"}
 
 
 @pytest.mark.parametrize("retriever", ["dense-en", "dense-multi"])

@@ -1,11 +1,13 @@
 import copy
 import json
+from dataclasses import replace
 
 import pytest
 
 from recall_assets.gate import Verdict
-from recall_assets.reporting.json_form import no_figures_json, report_json, stored_json
+from recall_assets.reporting.json_form import comparison_json, no_figures_json, report_json, stored_json
 from recall_assets.reporting.model import Report
+from tests.reporting.conftest import COMPARISON
 
 
 def test_the_object_has_exactly_the_agreed_keys_at_full_precision(report):
@@ -60,16 +62,25 @@ def test_the_object_has_exactly_the_agreed_keys_at_full_precision(report):
                     {"name": "hit_floor", "status": "inactive", "passed": True, "blocking": True},
                     {"name": "cases_valid", "status": "passed", "passed": True, "blocking": True},
                 ],
+                "baseline": None,
             }
         },
+        "reasons": [
+            {
+                "retriever": "dense-en",
+                "check": "every_case_retrieved",
+                "status": "failed",
+                "detail": "2 of 7 cases have no result: c1, c2",
+            }
+        ],
     }
 
 
 def test_keys_come_in_the_agreed_order(report):
     document = report_json(report)
-    assert list(document) == ["verdict", "exit_code", "top_k", "retrievers"]
+    assert list(document) == ["verdict", "exit_code", "top_k", "retrievers", "reasons"]
     retriever = document["retrievers"]["dense-en"]
-    assert list(retriever) == ["slices", "ledger", "checks"]
+    assert list(retriever) == ["slices", "ledger", "checks", "baseline"]
     assert list(retriever["slices"][0]) == [
         "slice",
         "n",
@@ -79,10 +90,85 @@ def test_keys_come_in_the_agreed_order(report):
     ]
 
 
-def test_a_figure_survives_json_to_the_last_bit(report):
-    document = json.loads(json.dumps(report_json(report), allow_nan=False))
-    assert document == report_json(report)
+def test_a_figure_survives_json_to_the_last_bit(report, compared):
+    for each in (report, compared):
+        document = json.loads(json.dumps(report_json(each), allow_nan=False))
+        assert document == report_json(each)
     assert document["retrievers"]["dense-en"]["slices"][0]["retrieval_hit_at_k"] == 2 / 3
+
+
+def test_the_reasons_are_those_that_decide_the_verdict_first(compared):
+    assert [(reason["check"], reason["status"]) for reason in report_json(compared)["reasons"]] == [
+        ("no_regression", "failed"),
+        ("every_case_retrieved", "failed"),
+    ]
+
+
+def test_a_comparison_has_every_case_that_moved_and_every_test_at_full_precision(compared):
+    found = report_json(compared)["retrievers"]["dense-en"]["baseline"]
+    assert found == comparison_json(COMPARISON)
+    tests = found.pop("tests")
+
+    def move(case_id, before, after, now_first=None, *, critical=False):
+        return {
+            "case_id": case_id,
+            "critical": critical,
+            "rank_before": before,
+            "rank_after": after,
+            "now_first": now_first,
+        }
+
+    assert found == {
+        "date": "2026-09-01T02:03:04Z",
+        "top_k": 5,
+        "cases": 11,
+        "unchanged_cases": 9,
+        "added": ["added-1"],
+        "removed": ["gone-1"],
+        "relabelled": ["new-label"],
+        "changed": ["embedder"],
+        "not_comparable": None,
+        "lost": [
+            move("en-5", 4, None, critical=True),
+            move("en-2", 1, None, "Fees"),
+            move("en-4", 1, None),
+            move("en-3", 2, None),
+            move("en-1", 3, None, "Refunds"),
+            move("en-6", 5, None),
+        ],
+        "gained": [move("pt-1", None, 2)],
+        "slipped": [move("en-7", 1, 3, "Limits | <b>")],
+    }
+    assert tests[2] == {
+        "slice": "overall",
+        "metric": "retrieval_ndcg_at_k",
+        "n": 9,
+        "before": 0.6,
+        "after": 0.25,
+        "fell": 7,
+        "rose": 1,
+        "finding": "not shown",
+        "p": 0.0301,
+        "p_exact": False,
+        "p_corrected": 0.0602,
+        "at_the_edge": True,
+        "changes_needed": 6,
+        "smallest_drop": None,
+        "cases_needed": None,
+    }
+    assert [(test["slice"], test["finding"], test["p"], test["p_exact"]) for test in tests[3:]] == [
+        ("locale=en", "regressed", 1 / 64, True),
+        ("locale=pt-BR", "no drop", None, None),
+        ("case_type=golden,locale=pt-BR", "too few changes", None, None),
+    ]
+    # Six changes of seven cases, all for the worse.
+    assert tests[3]["smallest_drop"] == 6 / 7
+    assert tests[4]["smallest_drop"] is None
+
+
+def test_what_cannot_be_compared_says_why_and_has_no_test():
+    found = comparison_json(replace(COMPARISON, not_comparable="the baseline is at k = 3", tests=[]))
+    assert (found["not_comparable"], found["tests"], len(found["lost"])) == ("the baseline is at k = 3", [], 6)
 
 
 def test_what_is_stored_adds_the_interval_and_the_ledger_of_every_slice(report):
@@ -111,5 +197,6 @@ def test_where_there_are_no_figures_the_keys_are_the_same_and_the_problems_are_a
         "exit_code": exit_code,
         "top_k": None,
         "retrievers": {},
+        "reasons": [],
         "problems": ["cards.jsonl:2: no title", "cases.jsonl:7: no query"],
     }
