@@ -6,13 +6,18 @@ READY := .venv/.ready
 export DAGSTER_DISABLE_TELEMETRY := yes
 export ANONYMIZED_TELEMETRY := False
 
-.PHONY: help sweep ui test lint format snapshot bench lock clean
+.PHONY: help install sweep gate ui test lint format snapshot bench simulation lock clean
 
 help:  ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
+install: $(READY)  ## make .venv, which the other targets do by themselves
+
 sweep: $(READY)  ## measure the shipped knowledge base
 	@$(BIN)/recall sweep
+
+gate: $(READY)  ## the same, held against floors and baselines
+	@$(BIN)/recall gate
 
 ui: $(READY)  ## the Dagster UI on loopback, with the history of earlier sweeps
 	@$(BIN)/recall ui
@@ -34,6 +39,9 @@ snapshot: $(READY)  ## accept the present asset and check specifications
 
 bench: $(READY)  ## scoring speed and memory
 	@$(BIN)/python benchmarks/scoring.py
+
+simulation: $(READY)  ## false alarms and power of the regression rule; rewrites docs/gate-simulation.md
+	@$(BIN)/python benchmarks/gate_simulation.py --write docs/gate-simulation.md
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
