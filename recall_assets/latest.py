@@ -100,11 +100,9 @@ def compare_latest(settings: Settings, inputs: Inputs, *, embedding: Embedding, 
         SweepFailedError: As for `judge_latest`.
     """
     with _latest(settings, inputs, embedding, resources):
+        # Not from the stored slice scores, which may be of some of the retrievers only.
         stored = StoredFrames(settings)
-        slices = stored.of("slice_scores")
-        if slices is None:
-            raise SweepFailedError(f"the latest sweep left no slice scores; {_AGAIN}")
-        return judge(settings, stored.of_sweep(settings, slices, embedding))
+        return judge(settings, stored.of_sweep(settings, stored.slices(settings, embedding), embedding))
 
 
 @contextmanager

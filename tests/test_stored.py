@@ -53,3 +53,11 @@ def test_where_nothing_is_stored_a_sweep_has_empty_frames(make_graph):
     assert "title" in frames.cards.columns
     assert "query" in frames.cases.columns
     assert (frames.collections, frames.runs, frames.scores) == ({}, {}, {})
+
+
+def test_the_slices_of_what_is_stored_are_those_that_the_asset_would_make(make_graph):
+    graph = make_graph(retrievers=TWO)
+    graph.sweep()
+    made = graph.frame("slice_scores")
+    graph.replace_frame("slice_scores", None, made.filter(retriever="one"))
+    assert StoredFrames(graph.settings).slices(graph.settings, WordEmbedding()).equals(made)
