@@ -339,7 +339,7 @@ def _false_alarms(tallies: Tallies) -> str:
     beyond = [cell for cell in above if tallies[cell].low("failed") > RULE.alpha]
     retrievers = "1 retriever" if most.retrievers == 1 else f"{most.retrievers} retrievers"
     text = (
-        f"Where nothing got worse, the rule fails {_range(tallies, cells, 'failed')} of the sweeps, most of them "
+        f"Where nothing got worse, the rule fails {_range(tallies, cells, 'failed')} of the sweeps, the most "
         f"({tallies[most].shown('failed')}) at n = {most.n} with {most.churn:.0%} retrieved anew and {retrievers}. "
     )
     if beyond:

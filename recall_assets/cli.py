@@ -5,6 +5,7 @@ Results go to standard output, everything else to standard error.
 
 import io
 import os
+import signal
 import sys
 import traceback
 
@@ -39,6 +40,7 @@ for command in (sweep, gate, baseline, score, validate, ui):
 def main() -> None:
     """Runs the command line; every way out has an exit code that says what it means."""
     _open_standard_streams()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as an interrupt does
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # an old encoding must not cost anyone the result
     try:

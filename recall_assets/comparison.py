@@ -117,7 +117,7 @@ def judge_regression(
         return [_result(retriever, Status.INCONCLUSIVE, f"not scored: {run.not_scored}")]
     if comparison.not_comparable is not None:
         return [_result(retriever, Status.INCONCLUSIVE, comparison.not_comparable)]
-    critical = any(pair.after.critical for pair in comparison.pairing.lost)
+    critical = any(pair.critical for pair in comparison.pairing.lost)
     results = []
     for name, slice_tests in groupby(comparison.tests, key=lambda test: test.slice):
         tests = list(slice_tests)
@@ -221,7 +221,7 @@ def _slice_result(retriever: str, name: str, tests: list[SliceTest], comparison:
         held = "no drop is shown" if any(one.fell or one.rose for one in tests) else "no case changed"
         detail = f"{'a drop within the tolerance' if tolerated else held}: {says(test, comparison.top_k)}"
     if name == OVERALL:
-        critical = [pair for pair in comparison.pairing.lost if pair.after.critical]
+        critical = [pair for pair in comparison.pairing.lost if pair.critical]
         if critical:
             named = some([f"{pair.case_id} ({moved(pair, comparison)})" for pair in critical])
             status, detail = Status.FAILED, f"{_cases(len(critical))} lost: {named}; {detail}"

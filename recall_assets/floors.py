@@ -63,7 +63,7 @@ def _floor(
     elif n < (min_n or 1):
         status, detail = Status.INCONCLUSIVE, f"n {n} is below min_n {min_n}, so the floor {floor} says nothing: {seen}"
     elif observed < floor:
-        status, detail = Status.FAILED, f"{floor - observed:.2g} below the floor {floor}: {seen}"
+        status, detail = Status.FAILED, f"{floor - observed:.3g} below the floor {floor}: {seen}"
     else:
         status, detail = Status.PASSED, f"at or above the floor {floor}: {seen}"
     return RuleResult(retriever, rule, name, status, floor, observed, n, low, high, detail)

@@ -35,6 +35,11 @@ class Pair:
         return self.before.scores[metric] - self.after.scores[metric]
 
     @property
+    def critical(self) -> bool:
+        """Whether its loss fails by itself; a tag that was taken off since the baseline counts still."""
+        return self.before.critical or self.after.critical
+
+    @property
     def lost(self) -> bool:
         """Whether gold was in the top k before, and is not now."""
         return self.before.gold_rank is not None and self.after.gold_rank is None
@@ -119,4 +124,4 @@ def pair(before: Iterable[ScoredCase], after: Iterable[ScoredCase]) -> Pairing:
 
 
 def _by_urgency(pair: Pair) -> tuple[bool, int, str]:
-    return not pair.after.critical, pair.before.gold_rank or 0, pair.case_id
+    return not pair.critical, pair.before.gold_rank or 0, pair.case_id

@@ -52,7 +52,7 @@ class SliceTest:
         needs: Changes, all for the worse, below which no p-value reaches the threshold.
         p: One-sided p-value, None where it was not tested.
         adjusted: The p-value after Holm's correction, which is compared with alpha.
-        at_edge: Whether `p` was drawn, and lies so near to a threshold that other draws could turn the finding.
+        at_edge: Whether other draws, of this p-value or of another in the family, could turn the finding.
         cases_needed: About how many paired cases would show such a drop, for one that is not shown.
     """
 

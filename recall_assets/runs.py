@@ -4,7 +4,11 @@ Which jobs make a sweep is in `recall_assets.sweep`; what a sweep that is over l
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import dagster as dg
@@ -36,14 +40,42 @@ class Runner:
         Raises:
             KeyboardInterrupt: Someone interrupted it.
         """
-        result = self.definitions.resolve_job_def(job).execute_in_process(
-            instance=self.instance, partition_key=partition, tags=self.tags, raise_on_error=False, run_config=_QUIET
-        )
-        failures = _step_failures(self.instance, result.run_id)
-        if _interrupted(failures):
-            raise KeyboardInterrupt
+        with _signals() as someone_interrupted:
+            result = self.definitions.resolve_job_def(job).execute_in_process(
+                instance=self.instance, partition_key=partition, tags=self.tags, raise_on_error=False, run_config=_QUIET
+            )
+            failures = _step_failures(self.instance, result.run_id)
+            if _interrupted(failures) or someone_interrupted():
+                raise KeyboardInterrupt
         self.errors |= dict.fromkeys(_in_words(failures, job if partition is None else f"{job} {partition}"))
         return result
+
+
+@contextmanager
+def _signals() -> Iterator[Callable[[], bool]]:
+    """Gives a function that says whether SIGINT or SIGTERM came while the block ran, whoever handled it.
+
+    Dagster puts handlers of its own in the place of Python's, and forgets what comes between two steps.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    reader, writer = socket.socketpair()
+    with reader, writer:
+        reader.setblocking(False)
+        writer.setblocking(False)
+        before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+        try:
+            yield lambda: _came(reader)
+        finally:
+            signal.set_wakeup_fd(before)
+
+
+def _came(reader: socket.socket) -> bool:
+    try:
+        return bool({signal.SIGINT, signal.SIGTERM} & set(reader.recv(4096)))  # a byte for each signal, its number
+    except BlockingIOError:
+        return False
 
 
 def _step_failures(instance: dg.DagsterInstance, run_id: str) -> list[SerializableErrorInfo]:

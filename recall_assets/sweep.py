@@ -92,6 +92,7 @@ def result_of(settings: Settings, runner: Runner, last: dg.ExecuteInProcessResul
         )
     judgement = judge(settings, StoredFrames(settings).of_sweep(settings, figures, embedding))
     report = report_of_sweep(settings, figures, evaluations, judgement.comparisons)
+    report = replace(report, errors=tuple(runner.errors))
     if runner.errors and report.verdict is Verdict.PASS:  # whatever went wrong, it was not all of a sweep
         report = replace(report, verdict=Verdict.INCONCLUSIVE)
     stored_at = ReportStore(settings.storage.path).of_run(last.run_id)

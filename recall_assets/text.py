@@ -62,6 +62,11 @@ def some(ids: Sequence[str], limit: int = 5) -> str:
     return ", ".join(ids[:limit]) + more
 
 
+def shortened(text: str, limit: int = 80) -> str:
+    """The text, cut at `limit` characters with an ellipsis where it is longer."""
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+
+
 def without_result(missing: Sequence[str], cases: int) -> str:
     """The sentence on cases without a result, of which at least one is given."""
     return f"{len(missing)} of {cases} cases have no result: {some(missing)}"

@@ -20,6 +20,7 @@ from recall_assets.score_frames import Frames, reasons_not_scored, slices_by_ret
 from recall_assets.slice_names import OVERALL, slices_of
 from recall_assets.slices import Ledger, SliceScore
 from recall_assets.snapshot import ScoredCase
+from recall_assets.text import printable, shortened
 
 
 @dataclass(frozen=True)
@@ -170,9 +171,8 @@ def _current(settings: Settings, name: str, frames: SweepFrames, not_scored: str
 
 def _first_titles(cards: pl.DataFrame, cases: pl.DataFrame, run: pl.DataFrame) -> dict[str, str]:
     """By case, the title of the card that is first, in the case's locale where the card has one in it."""
-    by_locale = {
-        (card, locale): title for card, locale, title in cards.select("card_id", "locale", "title").iter_rows()
-    }
+    titles = cards.select("card_id", "locale", "title").iter_rows()
+    by_locale = {(card, locale): shortened(printable(title)) for card, locale, title in titles}
     any_locale = {card: title for (card, _), title in reversed(by_locale.items())}
     locales = dict(cases.select("case_id", "locale").iter_rows())
     first = run.select("case_id", pl.col("card_id").list.first()).drop_nulls().iter_rows()

@@ -88,6 +88,7 @@ def test_json_is_one_object_with_slices_ledger_and_checks_at_full_precision(reca
             }
         },
         "reasons": [],
+        "problems": [],
     }
     assert (ran.code, ran.err) == (0, "")
 

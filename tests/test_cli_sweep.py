@@ -99,6 +99,7 @@ def test_a_sweep_prints_one_json_object_and_all_else_goes_to_standard_error(tmp_
             },
         },
         "reasons": [],
+        "problems": [],
     }
     assert "use: embedding texts: 4 of 4\n" in done.stderr
     assert "dense: retrieving: 4 of 4\n" in done.stderr

@@ -71,7 +71,7 @@ def test_the_mean_is_held_against_the_floor_unrounded():
     # 0.66666... is rendered as 0.6667, and is below it.
     result = rule("hit_floor", hit=0.6667)
     assert result.status is Status.FAILED
-    assert result.detail.startswith("3.3e-05 below the floor 0.6667: observed 0.6667, n 3, ")
+    assert result.detail.startswith("3.33e-05 below the floor 0.6667: observed 0.6667, n 3, ")
     assert rule("hit_floor", hit=0.6666).status is Status.PASSED
 
 

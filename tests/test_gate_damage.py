@@ -601,7 +601,7 @@ def test_a_verdict_that_cannot_be_stored_leaves_its_checks_out_and_is_inconclusi
         pytest.param(
             "floors: {ndcg: 0.5}, retrievers: {words: {floors: {ndcg: 0.6}}}",
             1,
-            ("failed", "0.061 below the floor 0.6: observed 0.5387, n 50, 95% interval 0.4027 to 0.6691"),
+            ("failed", "0.0613 below the floor 0.6: observed 0.5387, n 50, 95% interval 0.4027 to 0.6691"),
             id="of a retriever",
         ),
         pytest.param(

@@ -3,8 +3,10 @@ from dataclasses import replace
 import pytest
 
 from recall_assets.baseline import write_baseline
+from recall_assets.pairing import pair
 from recall_assets.power import SlicePower, power
 from recall_assets.records import Case
+from recall_assets.regression import Finding, regression_tests
 from recall_assets.snapshot import label_of
 from tests.baselines import baseline, scored
 
@@ -64,18 +66,37 @@ def test_slices_are_listed_from_the_widest_to_the_narrowest(settings):
     ]
 
 
-def test_five_lost_are_needed_at_alpha_one_in_twenty(settings):
+def test_six_lost_are_needed_at_alpha_one_in_twenty_because_they_are_up_to_three_tests(settings):
+    # 0.5 ** 6 = 0.0156 is the first below 0.05 / 3 = 0.0167: hit, recall and nDCG of the same losses.
     overall, *_, least = power(settings, CASES).retrievers["words"]
-    assert overall == SlicePower("overall", 14, 5, 5 / 14, seen(n=14, needed=5))
+    assert overall == SlicePower("overall", 14, 6, 6 / 14, seen(n=14, needed=6))
     # Four cases cannot show anything, even if all of them are lost.
-    assert least == SlicePower("case_type=golden,locale=pt-BR", 4, 5, None, None)
+    assert least == SlicePower("case_type=golden,locale=pt-BR", 4, 6, None, None)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_as_many_lost_as_are_said_to_be_needed_are_a_regression_wherever_they_stood(settings, rank):
+    needed = power(settings, CASES).needed
+    before = [scored(f"c{n}", rank) for n in range(20)]
+    after = [scored(f"c{n}", None if n < needed else rank) for n in range(20)]
+    (tests,) = regression_tests({"r": pair(before, after).pairs}, settings.gate.regression).values()
+    assert tests[0].finding is Finding.REGRESSED
+
+
+def test_what_keeps_a_comparison_from_being_made_is_said(make_settings, tmp_path):
+    settings = make_settings(top_k=10, baselines=tmp_path / "b", gate={"regression": {"compare": False}})
+    committed(settings, CASES[:10])
+    assert power(settings, CASES).notes == (
+        "Nothing will be compared: gate.regression.compare is false.",
+        "words will not be compared: its baseline is at k = 5, not 10.",
+    )
 
 
 def test_all_slices_metrics_and_retrievers_share_alpha_at_worst(make_settings, tmp_path):
     retriever = {"kind": "dense", "embedder": "bag"}
     one = power(make_settings(baselines=tmp_path / "none"), CASES)
     # 6 slices of 3 metrics; 0.5 ** 9 = 0.00195 is the first below 0.05 / 18 = 0.00278.
-    assert (one.alpha, one.needed, one.tests, one.needed_at_worst) == (0.05, 5, 18, 9)
+    assert (one.alpha, one.needed, one.tests, one.needed_at_worst) == (0.05, 6, 18, 9)
     two = power(make_settings(baselines=tmp_path / "none", retrievers={"x": retriever, "y": retriever}), CASES)
     # 0.5 ** 10 = 0.00098 is the first below 0.05 / 36 = 0.00139.
     assert (two.tests, two.needed_at_worst, list(two.retrievers)) == (36, 10, ["x", "y"])
@@ -83,8 +104,8 @@ def test_all_slices_metrics_and_retrievers_share_alpha_at_worst(make_settings, t
 
 def test_a_smaller_alpha_needs_more_lost_cases(make_settings, tmp_path):
     result = power(make_settings(baselines=tmp_path, gate={"regression": {"alpha": 0.01}}), CASES)
-    assert (result.alpha, result.needed) == (0.01, 7)
-    assert result.retrievers["words"][0].smallest_drop == 0.5
+    assert (result.alpha, result.needed) == (0.01, 9)
+    assert result.retrievers["words"][0].smallest_drop == 9 / 14
 
 
 def test_only_cases_that_are_the_same_in_the_baseline_count(settings):

@@ -1,5 +1,9 @@
+import os
+import signal
+
 import dagster as dg
 import pytest
+from dagster._utils.interrupts import capture_interrupts
 
 from recall_assets.errors import StoreUnavailableError
 from recall_assets.runs import Runner
@@ -28,6 +32,13 @@ def interrupted() -> None:
     raise KeyboardInterrupt
 
 
+@dg.asset
+def ended_between_steps() -> None:
+    """Someone ends the process at a moment at which Dagster only takes note, and then forgets."""
+    with capture_interrupts():
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
 @dg.asset_check(asset=good, blocking=True)
 def held() -> dg.AssetCheckResult:
     """Fails."""
@@ -36,7 +47,7 @@ def held() -> dg.AssetCheckResult:
 
 @pytest.fixture
 def runner():
-    assets = [good, partitioned, foreign, interrupted]
+    assets = [good, partitioned, foreign, interrupted, ended_between_steps]
     jobs = [dg.define_asset_job(f"job_{asset.key.to_user_string()}", [asset]) for asset in assets]
     definitions = dg.Definitions(assets, asset_checks=[held], jobs=jobs, executor=dg.in_process_executor)
     with dg.DagsterInstance.ephemeral() as instance:
@@ -78,3 +89,13 @@ def test_every_run_carries_the_tags_and_its_partition(runner):
     assert [run.tags["recall/command"] for run in (first, newest)] == ["a", "a"]
     assert newest.tags["dagster/partition"] == "en"
     assert "dagster/partition" not in first.tags
+
+
+def test_a_signal_that_dagster_takes_note_of_and_forgets_ends_the_command_all_the_same(runner):
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            runner.run("job_ended_between_steps")
+        runner.run("job_good")  # one signal ends one run
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -2,7 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_assets.text import canonical_locale, did_you_mean, nearest, normal_id, printable, some, without_result
+from recall_assets.text import (
+    canonical_locale,
+    did_you_mean,
+    nearest,
+    normal_id,
+    printable,
+    shortened,
+    some,
+    without_result,
+)
 
 
 @pytest.mark.parametrize(
@@ -110,3 +119,9 @@ def test_a_long_list_of_ids_is_cut_and_counted():
 
 def test_the_cases_without_a_result_are_counted_and_named():
     assert without_result(["c2", "c7"], 9) == "2 of 9 cases have no result: c2, c7"
+
+
+def test_a_long_text_is_cut_and_says_so():
+    assert shortened("a" * 80) == "a" * 80
+    assert shortened("a" * 81) == "a" * 79 + "…"
+    assert shortened("word " * 40, 10) == "word word…"

@@ -19,6 +19,7 @@ from recall_assets.config import Settings
 from recall_assets.config_file import load_settings
 from recall_assets.gate import REGRESSION_RULE, verdict_of
 from recall_assets.problems import InvalidInputError, whole_file
+from recall_assets.slice_names import OVERALL
 
 if TYPE_CHECKING:
     from recall_assets.baseline import Baseline
@@ -99,8 +100,10 @@ def diff(given: Given, *, files: tuple[Path, ...], as_json: bool) -> None:
     else:
         print_comparisons(comparisons)
         for result in results:
-            if result.retriever not in comparisons:
-                click.echo(f"{result.retriever}: {result.detail}")
+            if result.retriever not in comparisons or not result.status.passes:
+                where = "" if result.slice == OVERALL else f" {result.slice}"
+                click.echo(f"{result.retriever}{where}: {result.detail}")
+        click.echo(f"Verdict: {verdict.value} (exit code {verdict.exit_code})")
     raise click.exceptions.Exit(verdict.exit_code)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,21 +60,48 @@ def gate(given: Given, *, last: bool, power: bool, junit: Path | None, summary: 
     if power:
         if last or junit or summary:
             raise click.UsageError("--power runs and judges nothing; leave out --last, --junit and --summary")
-        _print_power(*given.read(), as_json=as_json)
+        settings, inputs = given.read()
+        _check_baselines(settings)
+        _print_power(settings, inputs, as_json=as_json)
         return
+    _check_targets(junit, summary)
     with _written_without_figures(junit, summary):
         settings, inputs = given.read()
         _check_baselines(settings)
         result = _run(settings, inputs, given.config, last=last)
+    unwritten = list(_unwritten(result, junit, summary))
+    for error in unwritten:
+        click.echo(f"not written: {error}", err=True)
+    report = result.report
+    if unwritten and report.verdict is Verdict.PASS:  # a failure stays one, whoever was to read it
+        report = replace(report, verdict=Verdict.INCONCLUSIVE, errors=(*report.errors, *map(str, unwritten)))
+    finish(report, as_json=as_json, stored_at=result.stored_at)
+
+
+def _check_targets(junit: Path | None, summary: Path | None) -> None:
+    """What could never be written need not wait for a sweep to be told."""
+    for option, path in (("--junit", junit), ("--summary", summary)):
+        if path is not None and path.is_dir():
+            raise click.UsageError(f"{option} {path} is a folder; name a file")
+    if junit is not None and junit == summary:
+        raise click.UsageError(f"--junit and --summary are both {junit}; name two files")
+
+
+def _unwritten(result: "SweepResult", junit: Path | None, summary: Path | None) -> Iterator[OSError]:
+    """Writes both files, and gives the errors of those that cannot be."""
+    from recall_assets.reporting.junit import junit_xml
+    from recall_assets.reporting.markdown import summary_markdown
+
+    texts = {}
     if junit is not None:
-        from recall_assets.reporting.junit import junit_xml
-
-        write_whole(junit, junit_xml(result.report, result.cases))
+        texts[junit] = junit_xml(result.report, result.cases)
     if summary is not None:
-        from recall_assets.reporting.markdown import summary_markdown
-
-        write_whole(summary, summary_markdown(result.report))
-    finish(result.report, as_json=as_json, stored_at=result.stored_at)
+        texts[summary] = summary_markdown(result.report)
+    for path, text in texts.items():
+        try:
+            write_whole(path, text)
+        except OSError as error:
+            yield error
 
 
 def _run(settings: Settings, inputs: Inputs, config: Path, *, last: bool) -> "SweepResult":
@@ -103,6 +131,8 @@ def _check_baselines(settings: Settings) -> None:
     """
     from recall_assets.baseline import UnusableBaseline, committed_baseline
 
+    if not settings.gate.regression.compare:
+        return
     read = [committed_baseline(settings.baselines, name) for name in settings.retrievers]
     problems = [found.problem for found in read if isinstance(found, UnusableBaseline) and found.invalid]
     if problems:

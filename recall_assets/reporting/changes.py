@@ -44,9 +44,12 @@ def context(comparison: Comparison) -> Iterator[str]:
     pairing = comparison.pairing
     if comparison.not_comparable is not None:
         yield f"Not comparable: {comparison.not_comparable}."
+    critical = {case.case_id for case in comparison.baseline.cases if case.critical}
     for what, ids in (("Added", pairing.added), ("Removed", pairing.removed), ("Relabelled", pairing.relabelled)):
         if ids:
-            yield f"{what}, so not compared: {some(ids)}."
+            critical_first = sorted(ids, key=lambda case_id: case_id not in critical)
+            named = [f"{case_id} (critical)" if case_id in critical else case_id for case_id in critical_first]
+            yield f"{what}, so not compared: {some(named)}."
     if comparison.changed:
         yield f"Changed since the baseline: {', '.join(comparison.changed)}."
     if comparison.tests and not any(test.fell or test.rose for test in comparison.tests):
@@ -84,7 +87,7 @@ def slipped_lines(comparison: Comparison) -> list[str]:
 
 
 def _line(pair: Pair, comparison: Comparison) -> str:
-    return f"{pair.case_id}{' (critical)' if pair.after.critical else ''}: {moved(pair, comparison)}"
+    return f"{pair.case_id}{' (critical)' if pair.critical else ''}: {moved(pair, comparison)}"
 
 
 def _row(test: SliceTest, k: int) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ def report_json(report: Report) -> dict[str, Any]:
             {"retriever": name, "check": check.name, "status": check.status.value, "detail": check.detail}
             for name, check in report.reasons
         ],
+        "problems": list(report.errors),
     }
 
 
@@ -79,7 +80,7 @@ def _moves(pairs: "Iterable[Pair]", comparison: "Comparison") -> list[dict[str, 
     return [
         {
             "case_id": pair.case_id,
-            "critical": pair.after.critical,
+            "critical": pair.critical,
             "rank_before": pair.before.gold_rank,
             "rank_after": pair.after.gold_rank,
             "now_first": (comparison.first_titles or {}).get(pair.case_id),

@@ -34,6 +34,8 @@ def junit_xml(report: Report, cases: Mapping[str, Sequence[CaseResult]]) -> str:
         cases: By retriever, what became of every case.
     """
     suites = {name: TestSuite(name) for name in FAMILIES}
+    for number, error in enumerate(report.errors, start=1):
+        suites[OVERALL].add_testcase(_test(f"error {number}", "sweep", Error, error))
     for retriever in report.retrievers:
         for suite, test in _rule_tests(retriever):
             suites[suite].add_testcase(test)
@@ -83,9 +85,7 @@ def _reasons(comparison: Comparison | None) -> dict[str, str]:
         return {}
     regressed = {(test.slice, METRICS.index(test.metric))
                  for test in comparison.tests if test.finding is Finding.REGRESSED}  # fmt: skip
-    blamed = [
-        pair for pair in comparison.pairing.fell if (pair.lost and pair.after.critical) or _is_in(pair, regressed)
-    ]
+    blamed = [pair for pair in comparison.pairing.fell if (pair.lost and pair.critical) or _is_in(pair, regressed)]
     return {pair.case_id: moved(pair, comparison) for pair in blamed if comparison.not_comparable is None}
 
 

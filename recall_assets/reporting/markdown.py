@@ -16,6 +16,7 @@ def report_markdown(report: Report) -> str:
     """The whole report: verdict first, then what changed, then a section per retriever, then how to read it."""
     sections = [
         f"# Retrieval recall: {report.verdict.value}\n\n{_cell(words.reason(report))}\n\nCutoff k = {report.top_k}.",
+        *([_bullets(report.errors)] if report.errors else []),
         *_comparisons(report, None),
         *(_section(retriever, report.top_k) for retriever in report.retrievers),
         _how_to_read(report),
@@ -28,7 +29,8 @@ def summary_markdown(report: Report) -> str:
     tables = "\n\n".join(f"**{r.name}**\n\n{slice_table(r.slices, report.top_k)}" for r in report.retrievers)
     rest = "\n\n".join([*(_findings(retriever) for retriever in report.retrievers), _how_to_read(report)])
     folded = f"<details><summary>Checks, ledgers, how to read this</summary>\n\n{rest}\n\n</details>"
-    return "\n\n".join([_verdict_line(report), *_comparisons(report, _LISTED), tables, folded]) + "\n"
+    errors = [_bullets(report.errors)] if report.errors else []
+    return "\n\n".join([_verdict_line(report), *errors, *_comparisons(report, _LISTED), tables, folded]) + "\n"
 
 
 def no_figures_markdown(verdict: Verdict, problems: Sequence[str]) -> str:
@@ -91,7 +93,7 @@ def _how_to_read(report: Report) -> str:
 
 def _cell(text: str) -> str:
     # Titles and ids are anybody's words: they must neither break the table nor become markup.
-    return _MARKUP.sub(r"\\\g<0>", text).replace("<", "&lt;").replace("\n", " ")
+    return _MARKUP.sub(r"\\\g<0>", text).replace("&", "&amp;").replace("<", "&lt;").replace("\n", " ")
 
 
 def _section(retriever: RetrieverReport, k: int) -> str:

@@ -126,11 +126,13 @@ class Report:
         verdict: Over all retrievers.
         top_k: The cutoff k.
         retrievers: In the order of the configuration.
+        errors: What went wrong in the sweep, apart from failed checks.
     """
 
     verdict: Verdict
     top_k: int
     retrievers: list[RetrieverReport]
+    errors: tuple[str, ...] = ()
 
     @property
     def reasons(self) -> list[tuple[str, CheckResult]]:

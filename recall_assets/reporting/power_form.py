@@ -25,6 +25,8 @@ def print_power(power: Power) -> None:
             console.print(Text(f"{name}: what the gate could see{note}", style="bold"))
             console.print(figure_table(_HEADINGS, [_row(slice_) for slice_ in slices]))
             console.print()
+        for note in power.notes:
+            console.print(Text(note, style="bold"))
         console.print(
             "lost cases: the fewest lost, with none gained, that are a regression where nothing else changes, at alpha "
             f"{power.alpha}; as a drop: of hit@k; 4 in 5: the true drop that is shown four times in five."

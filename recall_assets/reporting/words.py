@@ -54,8 +54,15 @@ def reason(report: Report) -> str:
         by_status.setdefault(check.status, {})[check.name] = None
     holding, untested = (", ".join(by_status.get(status, ())) for status in (Status.PASSED, Status.UNTESTED))
     if report.verdict is not Verdict.PASS:
-        return "something went wrong in the sweep; what, is on standard error and in the Dagster UI"
+        return f"something went wrong: {report.errors[0]}" if report.errors else "something went wrong in the sweep"
     if not holding and not untested:
         return "every case was measured; no floor is set and nothing is compared, so nothing else could fail"
     held = f"every active rule holds: {holding}" if holding else "no rule fails"
-    return held + (f"; in part with too little to go on: {untested}" if untested else "")
+    if untested:
+        held += f"; in part with too little to go on: {untested}"
+    apart = [retriever.name for retriever in report.retrievers if _not_compared(retriever)]
+    return held + (f"; not compared with a baseline: {', '.join(apart)}" if apart else "")
+
+
+def _not_compared(retriever: RetrieverReport) -> bool:
+    return any(check.name == REGRESSION_RULE and check.status is Status.INACTIVE for check in retriever.checks)

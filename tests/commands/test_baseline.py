@@ -234,7 +234,10 @@ def test_diff_where_there_is_no_baseline_says_so_and_passes(recall, project):
     project.baseline.unlink()
     ran = recall("baseline", "diff")
     assert ran.code == 0
-    assert ran.out == ("words: inactive: no baseline at baselines/words.json; recall baseline promote makes one\n")
+    assert ran.out.splitlines() == [
+        "words: inactive: no baseline at baselines/words.json; recall baseline promote makes one",
+        "Verdict: pass (exit code 0)",
+    ]
 
 
 def test_diff_with_an_edited_baseline_is_wrong_input(recall, project):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.commands import cases, promoted_project, use_instance, use_words
 
-KEYS = ["verdict", "exit_code", "top_k", "retrievers", "reasons"]
+KEYS = ["verdict", "exit_code", "top_k", "retrievers", "reasons", "problems"]
 
 
 @pytest.fixture
@@ -127,11 +127,11 @@ def test_power_says_what_could_be_seen_runs_nothing_and_leaves_no_storage(recall
     assert ran.code == 0
     assert not (project.folder / "elsewhere").exists()
     outlook = json.loads(ran.out)
-    # Ten slices of three metrics; 0.5 ** 5 is below 0.05, and 0.5 ** 10 below 0.05 / 30.
-    assert (outlook["alpha"], outlook["needed"], outlook["tests"], outlook["needed_at_worst"]) == (0.05, 5, 30, 10)
+    # Ten slices of three metrics; 0.5 ** 6 is below 0.05 / 3, and 0.5 ** 10 below 0.05 / 30.
+    assert (outlook["alpha"], outlook["needed"], outlook["tests"], outlook["needed_at_worst"]) == (0.05, 6, 30, 10)
     assert outlook["without_baseline"] == []
     rows = {row["slice"]: row for row in outlook["retrievers"]["words"]}
-    assert (rows["locale=en"]["n"], rows["locale=en"]["smallest_drop"]) == (24, 5 / 24)
+    assert (rows["locale=en"]["n"], rows["locale=en"]["smallest_drop"]) == (24, 6 / 24)
     assert len(rows) == 10
 
 
@@ -141,8 +141,8 @@ def test_power_counts_only_cases_that_are_in_the_baseline_unchanged(recall, proj
     project.write(cases=changed[:48])
     rows = json.loads(recall("gate", "--power", "--json").out)["retrievers"]["words"]
     found = {row["slice"]: (row["n"], row["smallest_drop"]) for row in rows}
-    assert found["overall"] == (47, 5 / 47)
-    assert found["locale=en"] == (23, 5 / 23)
+    assert found["overall"] == (47, 6 / 47)
+    assert found["locale=en"] == (23, 6 / 23)
     assert found["locale=pt-BR"] == (4, None)
 
 
@@ -156,7 +156,7 @@ def test_power_says_in_the_table_where_no_baseline_is_and_which_slices_are_too_s
         line.split()[0]: line.split()[1:] for line in ran.out.splitlines() if line.startswith(("locale", "overall"))
     }
     assert rows["locale=pt-BR"] == ["4", "too", "few", "-", "-"]
-    assert rows["overall"][:3] == ["48", "5", "0.104"]
+    assert rows["overall"][:3] == ["48", "6", "0.125"]
 
 
 def test_a_floor_on_the_command_line_holds_for_the_latest_sweep(recall, project):
@@ -165,4 +165,34 @@ def test_a_floor_on_the_command_line_holds_for_the_latest_sweep(recall, project)
     ran = recall("gate", "--last", "--floor-ndcg", 0.6, "--json")
     (reason,) = json.loads(ran.out)["reasons"]
     assert (ran.code, reason["check"]) == (1, "ndcg_floor")
-    assert reason["detail"].startswith("0.061 below the floor 0.6: observed 0.5387, n 50, ")
+    assert reason["detail"].startswith("0.0613 below the floor 0.6: observed 0.5387, n 50, ")
+
+
+@pytest.mark.parametrize(("option", "path"), [("--junit", "build"), ("--summary", "build")])
+def test_a_folder_as_a_file_to_write_is_refused_before_anything_runs(recall, project, option, path):
+    (project.folder / "build").mkdir()
+    ran = recall("gate", option, path, "--storage", "elsewhere")
+    assert (ran.code, f"{option} build is a folder; name a file" in ran.err) == (2, True)
+    assert not (project.folder / "elsewhere").exists()
+
+
+def test_one_file_for_both_is_refused(recall, project):
+    ran = recall("gate", "--last", "--junit", "a", "--summary", "a")
+    assert (ran.code, "--junit and --summary are both a; name two files" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(("damage", "code"), [(pass_, 3), (fail, 1)])
+def test_a_file_that_cannot_be_written_hides_no_failure_and_costs_no_one_the_other(recall, project, damage, code):
+    damage(project)
+    ran = recall("gate", "--last", "--junit", "/dev/full", "--summary", "summary.md")
+    assert ran.code == code
+    assert "not written: [Errno 28] No space left on device" in ran.err
+    assert ran.out.startswith(f"Verdict: {'fail' if code == 1 else 'inconclusive'} (exit code {code})\n")
+    assert (project.folder / "summary.md").exists()
+
+
+def test_where_nothing_is_compared_an_edited_baseline_is_not_looked_at(recall, project):
+    project.baseline.write_text(project.baseline.read_text().replace('"rank": 1', '"rank": 2', 1))
+    assert recall("gate", "--last").code == 2
+    project.configure("gate: {regression: {compare: false}}")
+    assert recall("gate", "--last").code == 0

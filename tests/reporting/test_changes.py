@@ -196,3 +196,9 @@ def test_lost_gained_and_slipped_cases_have_a_line_each_the_most_urgent_first():
 
 def test_where_titles_are_not_known_nothing_is_said_of_them():
     assert changes.lost_lines(of_ranks([1, 2], [MISS, 2])) == ["c0000: #1 -> MISS"]
+
+
+def test_a_critical_case_that_is_no_longer_compared_is_named_first_and_as_critical():
+    before = [scored("a", 1), scored("b", 1, critical=True), *(scored(f"c{n}", 1) for n in range(5))]
+    after = [scored(f"c{n}", 1) for n in range(5)]
+    assert "Removed, so not compared: b (critical), a." in context(compared(before, after))

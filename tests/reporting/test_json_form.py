@@ -73,12 +73,13 @@ def test_the_object_has_exactly_the_agreed_keys_at_full_precision(report):
                 "detail": "2 of 7 cases have no result: c1, c2",
             }
         ],
+        "problems": [],
     }
 
 
 def test_keys_come_in_the_agreed_order(report):
     document = report_json(report)
-    assert list(document) == ["verdict", "exit_code", "top_k", "retrievers", "reasons"]
+    assert list(document) == ["verdict", "exit_code", "top_k", "retrievers", "reasons", "problems"]
     retriever = document["retrievers"]["dense-en"]
     assert list(retriever) == ["slices", "ledger", "checks", "baseline"]
     assert list(retriever["slices"][0]) == [

@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -309,3 +310,10 @@ def test_every_suite_and_the_document_say_how_many_tests_they_hold():
         "locale": ("1", "1", "0", "0"),
         "case_type,locale": ("0", "0", "0", "0"),
     }
+
+
+def test_what_went_wrong_in_the_sweep_is_an_error_of_its_own():
+    report = replace(report_of(), errors=("sweep_index a: Chroma at 127.0.0.1:9 cannot be used",))
+    suites = ET.fromstring(junit_xml(report, {}))  # noqa: S314
+    (test,) = suites.findall(".//testcase")
+    assert test.find("error").get("message") == "sweep_index a: Chroma at 127.0.0.1:9 cannot be used"

@@ -232,3 +232,9 @@ def test_a_table_of_no_slice_is_its_headings():
     assert slice_table([], 3) == "| slice | n | hit@3 | 95% CI | recall@3 | nDCG@3 |\n" + (
         "| --- | ---: | ---: | ---: | ---: | ---: |"
     )
+
+
+def test_what_went_wrong_in_the_sweep_stands_under_the_verdict(report):
+    broken = replace(report, errors=("sweep_index a: Chroma at 127.0.0.1:9 cannot be used",))
+    for markdown in (report_markdown(broken), summary_markdown(broken)):
+        assert "\n\n- sweep_index a: Chroma at 127.0.0.1:9 cannot be used\n\n" in markdown

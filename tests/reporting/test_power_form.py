@@ -15,6 +15,7 @@ POWER = Power(
         "letters": [SlicePower("overall", 2000, 5, 0.0025, 0.00336)],
     },
     without_baseline=("letters",),
+    notes=("words will not be compared: its baseline is at k = 5, not 10.",),
 )
 
 
@@ -36,6 +37,7 @@ def test_power_is_printed_with_a_table_a_retriever_and_how_to_read_it(capsys):
         "letters: what the gate could see (no baseline yet, so nothing is compared)",
         "slice n lost cases as a drop 4 in 5",
         "overall 2000 5 0.003 0.003",
+        "words will not be compared: its baseline is at k = 5, not 10.",
         "lost cases: the fewest lost, with none gained, that are a regression where nothing else changes, at",
         "alpha 0.05; as a drop: of hit@k; 4 in 5: the true drop that is shown four times in five.",
         "All 12 tests of a sweep share alpha. Tests that could come out cost the others: where all of them",
@@ -62,4 +64,5 @@ def test_json_of_power_is_every_figure_at_full_precision():
             "letters": [{"slice": "overall", "n": 2000, "needed": 5, "smallest_drop": 0.0025, "seen_drop": 0.00336}],
         },
         "without_baseline": ["letters"],
+        "notes": ["words will not be compared: its baseline is at k = 5, not 10."],
     }

@@ -80,8 +80,16 @@ def test_a_pass_without_an_active_rule_says_that_nothing_else_could_fail():
 @pytest.mark.parametrize("floor", ["passed", "inactive"])
 def test_a_sweep_in_which_something_went_wrong_outside_of_the_checks_does_not_say_that_all_holds(floor):
     report = passed(Verdict.INCONCLUSIVE, hit_floor=floor)
-    assert words.reason(report) == (
-        "something went wrong in the sweep; what, is on standard error and in the Dagster UI"
+    assert words.reason(report) == "something went wrong in the sweep"
+    named = replace(report, errors=("sweep_index a: Chroma cannot be used", "more"))
+    assert words.reason(named) == "something went wrong: sweep_index a: Chroma cannot be used"
+
+
+def test_a_retriever_that_is_not_compared_is_named_beside_those_that_are():
+    report = passed(no_regression="passed")
+    alone = RetrieverReport("three", SLICES, [CheckResult("no_regression", Status.INACTIVE, blocking=True)])
+    assert words.reason(replace(report, retrievers=[*report.retrievers, alone])) == (
+        "every active rule holds: no_regression; not compared with a baseline: three"
     )
 
 
