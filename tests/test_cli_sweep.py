@@ -144,7 +144,7 @@ def test_a_missed_floor_is_a_failure_for_the_retriever_that_misses_it(recall, pr
     assert (found["hit_floor"], found["recall_floor"], found["ndcg_floor"]) == ("failed", "passed", "inactive")
     (reason,) = document["reasons"]
     assert (reason["retriever"], reason["check"], reason["status"]) == ("exact", "hit_floor", "failed")
-    assert reason["detail"].startswith("0.0033 below the floor 0.67: observed 0.6667, n 3, 95% interval 0.2077 to ")
+    assert reason["detail"].startswith("0.00333 below the floor 0.67: observed 0.6667, n 3, 95% interval 0.2077 to ")
 
 
 # Floors on the command line. At k = 1 the means are 2/3 for each metric.
