@@ -29,10 +29,11 @@ def project(here):
 
 
 def python(script, *arguments, stdout=subprocess.PIPE, **environment):
-    """A child interpreter in the working folder."""
+    """A child interpreter in the working folder, whose output is buffered whatever the environment says."""
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return subprocess.run(  # noqa: S603 - fixed words
         [sys.executable, "-c", script, *arguments],
-        env={**os.environ, **environment},
+        env={**buffered, **environment},
         stdout=stdout,
         stderr=subprocess.PIPE,
         encoding=environment.get("PYTHONIOENCODING", "utf-8"),

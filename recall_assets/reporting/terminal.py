@@ -76,6 +76,7 @@ def output() -> Iterator[Console]:
     with Console(file=io.StringIO(), highlight=False, width=width) as plain, plain.capture() as capture:
         yield plain
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+    sys.stdout.flush()  # here, where a reader that has left is noticed, and not while the process ends
 
 
 def figure_table(headings: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1, gap: int = 2) -> Table:
