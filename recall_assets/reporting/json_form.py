@@ -90,6 +90,8 @@ def _moves(pairs: "Iterable[Pair]", comparison: "Comparison") -> list[dict[str, 
 
 
 def _test(test: "SliceTest") -> dict[str, Any]:
+    from recall_assets.paired import two_sided  # loads numpy, which a captured run is scored without
+
     p = test.p
     return {
         "slice": test.slice,
@@ -101,6 +103,7 @@ def _test(test: "SliceTest") -> dict[str, Any]:
         "rose": test.rose,
         "finding": test.finding.value,
         "p": None if p is None else p.p,
+        "p_two_sided": two_sided(test.fell, test.rose) if test.is_hit and p is not None else None,
         "p_exact": None if p is None else p.exact,
         "p_corrected": test.adjusted,
         "at_the_edge": test.at_edge,

@@ -15,16 +15,7 @@ from recall_assets.config_file import load_settings
 from recall_assets.progress import Quiet
 from recall_assets.sweep import run_sweep
 from tests.baselines import DATE, baseline, ranked, scored
-from tests.commands import promoted_project, use_instance, use_words
 from tests.conftest import ROOT, WordEmbedding
-
-
-@pytest.fixture
-def project(here, tmp_path_factory, monkeypatch):
-    use_words(monkeypatch)
-    project = promoted_project(here, tmp_path_factory.getbasetemp())
-    use_instance(monkeypatch, project.instance)
-    return project
 
 
 def measured(project):

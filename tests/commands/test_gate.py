@@ -5,17 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.commands import cases, promoted_project, use_instance, use_words
+from tests.commands import cases
 
 KEYS = ["verdict", "exit_code", "top_k", "retrievers", "reasons", "problems"]
-
-
-@pytest.fixture
-def project(here, tmp_path_factory, monkeypatch):
-    use_words(monkeypatch)
-    project = promoted_project(here, tmp_path_factory.getbasetemp())
-    use_instance(monkeypatch, project.instance)
-    return project
 
 
 def pass_(project):

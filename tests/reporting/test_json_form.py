@@ -150,6 +150,7 @@ def test_a_comparison_has_every_case_that_moved_and_every_test_at_full_precision
         "rose": 1,
         "finding": "not shown",
         "p": 0.0301,
+        "p_two_sided": None,
         "p_exact": False,
         "p_corrected": 0.0602,
         "at_the_edge": True,
@@ -164,6 +165,7 @@ def test_a_comparison_has_every_case_that_moved_and_every_test_at_full_precision
     ]
     # Six changes of seven cases, all for the worse.
     assert tests[3]["smallest_drop"] == 6 / 7
+    assert (tests[3]["p_two_sided"], tests[4]["p_two_sided"]) == (2 / 64, None)
     assert tests[4]["smallest_drop"] is None
 
 
